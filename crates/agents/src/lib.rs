@@ -1,0 +1,1 @@
+//! Agent adapters: pure command builders and line readers, one shared driver.

@@ -1,0 +1,1 @@
+//! The built-in code explorer and planner: no model, no network.

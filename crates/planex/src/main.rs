@@ -1,0 +1,3 @@
+//! Plan, run and check coding-agent work in waves.
+
+fn main() {}

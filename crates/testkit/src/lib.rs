@@ -1,0 +1,1 @@
+//! Test-only: hermetic environment, scripted agents, scripted model server.
