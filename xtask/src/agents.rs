@@ -36,6 +36,9 @@ struct Agent {
     package: String,
     version: String,
     required: bool,
+    /// The lock file lacks platforms that a registry may not hold; `npm ci` would refuse it.
+    #[serde(default)]
+    partial_lock: bool,
     script: Option<Utf8PathBuf>,
 }
 
@@ -128,9 +131,9 @@ fn install_one(agent: &Agent, dir: &Utf8Path) -> anyhow::Result<()> {
     fs::create_dir_all(&fresh).with_context(|| format!("cannot make {fresh}"))?;
     fs::write(fresh.join("package.json"), agent.package_json())?;
     fs::copy(agent.lock_file(), fresh.join("package-lock.json"))?;
-    // `ci` installs exactly the lock file and refuses any package whose checksum differs.
-    output(npm(&fresh).args(["ci", "--ignore-scripts", "--prefer-offline"]))
-        .or_else(|_| output(npm(&fresh).args(["ci", "--ignore-scripts"])))?;
+    // Both refuse a locked package whose checksum differs; `ci` also refuses what is not locked.
+    let verb = if agent.partial_lock { "install" } else { "ci" };
+    output(npm(&fresh).args([verb, "--ignore-scripts"]))?;
     if let Some(script) = &agent.script {
         let folder = fresh.join(script.parent().unwrap_or(Utf8Path::new("")));
         let name = script.file_name().unwrap_or_default();

@@ -49,9 +49,8 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     if !output.status.success() {
         let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
         let text = String::from_utf8_lossy(&text);
-        let tail: Vec<&str> = text.trim().lines().rev().take(30).collect();
-        let tail: Vec<&str> = tail.into_iter().rev().collect();
-        bail!("`{shown}` failed: {}\n{}", output.status, tail.join("\n"));
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(20).collect();
+        bail!("`{shown}` failed: {}\n{}", output.status, lines.join("\n"));
     }
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` did not print UTF-8"))
 }
