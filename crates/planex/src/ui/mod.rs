@@ -1,0 +1,182 @@
+//! The only place of planex that writes to the terminal.
+//!
+//! Standard output carries what was asked for (with `--json` only JSON Lines); everything said along the way goes to
+//! standard error. Foreign text passes [`planex_core::text::safe`] before it is shown.
+
+pub(crate) mod colour;
+pub(crate) mod table;
+
+use std::fmt::Display;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+
+use planex_sys::env::Environment;
+use serde::Serialize;
+
+use crate::cli::Common;
+use colour::{Colours, Tone};
+
+/// How much is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verbosity {
+    /// `-q`.
+    Quiet,
+    /// Without options.
+    Normal,
+    /// `-v`.
+    Verbose,
+}
+
+/// Where everything that people and scripts read goes.
+#[derive(Debug, Clone)]
+pub(crate) struct Ui {
+    json: bool,
+    verbosity: Verbosity,
+    out: Colours,
+    err: Colours,
+    interactive: bool,
+    progress: bool,
+    broken: bool,
+}
+
+impl Ui {
+    /// From the options and the environment.
+    pub(crate) fn new(common: &Common, env: &Environment) -> Self {
+        let (stdin, stdout, stderr) =
+            (std::io::stdin().is_terminal(), std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
+        let when = common.color.unwrap_or_default();
+        let ci = env.non_empty("CI").is_some_and(|value| value != "false" && value != "0");
+        let verbosity = match (common.quiet, common.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, 0) => Verbosity::Normal,
+            (false, _) => Verbosity::Verbose,
+        };
+        let dumb = env.get("TERM") == Some("dumb");
+        Self {
+            json: common.json,
+            verbosity,
+            out: Colours::decide(when, stdout, env),
+            err: Colours::decide(when, stderr, env),
+            interactive: stdin && stderr,
+            progress: stderr && !common.no_progress && !ci && !dumb && verbosity > Verbosity::Quiet,
+            broken: false,
+        }
+    }
+
+    /// Whether someone can be asked: standard input and standard error are terminals (spec 80, *Gates*).
+    pub(crate) fn is_interactive(&self) -> bool {
+        self.interactive
+    }
+
+    /// Whether a moving display fits.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.progress
+    }
+
+    /// Whether standard output is for machines.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// How much is said.
+    pub(crate) fn verbosity(&self) -> Verbosity {
+        self.verbosity
+    }
+
+    /// Whether the reader of standard output or error has gone.
+    pub(crate) fn pipe_is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Colours of standard output.
+    pub(crate) fn colours(&self) -> Colours {
+        if self.json { self.err } else { self.out }
+    }
+
+    /// Colours of standard error.
+    pub(crate) fn err_colours(&self) -> Colours {
+        self.err
+    }
+
+    /// What was asked for, for people: standard output, or standard error beside `--json`.
+    pub(crate) fn result(&mut self, text: impl Display) {
+        if self.json { self.to_stderr(&text) } else { self.to_stdout(&text) }
+    }
+
+    /// What was asked for, for machines: one line of JSON on standard output.
+    pub(crate) fn json_line(&mut self, value: &impl Serialize) {
+        match serde_json::to_string(value) {
+            Ok(line) => self.to_stdout(&line),
+            // Only maps with keys that are no strings fail, and none is shown; say it rather than lose it.
+            Err(error) => self.to_stderr(&format!("planex: failed to write JSON: {error}")),
+        }
+    }
+
+    /// Text that is the whole point of the command (a script, a schema): standard output as it is, also with `--json`.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        let mut stdout = std::io::stdout().lock();
+        let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
+        self.note_broken(written);
+    }
+
+    /// Said along the way; silent with `-q`.
+    pub(crate) fn status(&mut self, text: impl Display) {
+        if self.verbosity > Verbosity::Quiet {
+            self.to_stderr(&text);
+        }
+    }
+
+    /// Said along the way with `-v`.
+    pub(crate) fn detail(&mut self, text: impl Display) {
+        if self.verbosity >= Verbosity::Verbose {
+            self.to_stderr(&text);
+        }
+    }
+
+    /// Something is not as wished.
+    pub(crate) fn warning(&mut self, text: impl Display) {
+        let head = self.err.paint(Tone::Warning, "warning:");
+        self.to_stderr(&format!("{head} {text}"));
+    }
+
+    /// What the user can do.
+    pub(crate) fn hint(&mut self, text: impl Display) {
+        let head = self.err.paint(Tone::Hint, "hint:");
+        self.to_stderr(&format!("{head} {text}"));
+    }
+
+    /// What went wrong, fault by fault, then what to do.
+    pub(crate) fn error(&mut self, lines: &[String], hints: &[String]) {
+        let head = self.err.paint(Tone::Error, "error:");
+        match lines {
+            [one] => self.to_stderr(&format!("{head} {one}")),
+            several => {
+                // Faults with places (`FILE:LINE:COLUMN: …`) stand at the start of their lines, for editors to find.
+                for line in several {
+                    self.to_stderr(line);
+                }
+                self.to_stderr(&format!("{head} {} faults", several.len()));
+            }
+        }
+        for hint in hints {
+            self.hint(hint);
+        }
+    }
+
+    fn to_stdout(&mut self, text: &impl Display) {
+        let mut stdout = std::io::stdout().lock();
+        let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+        self.note_broken(written);
+    }
+
+    fn to_stderr(&mut self, text: &impl Display) {
+        // One write per message, so that lines of several threads do not mix.
+        let written = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+        self.note_broken(written);
+    }
+
+    fn note_broken(&mut self, written: std::io::Result<()>) {
+        if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+            self.broken = true;
+        }
+    }
+}
