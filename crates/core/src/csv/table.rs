@@ -8,6 +8,9 @@ use super::{CsvFault, Place};
 use crate::suggest;
 use crate::text;
 
+/// So many faults are told one by one.
+const MOST_FAULTS: usize = 100;
+
 /// A CSV file in memory. Column order, unknown columns and every cell stay as they were read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
@@ -51,7 +54,8 @@ impl Table {
     /// at the right end: spreadsheets leave both behind. In a file with CRLF line ends, newlines within cells become LF.
     ///
     /// # Errors
-    /// Every fault that was found, in the order of the file: encoding, quotes, header, rows of the wrong width.
+    /// Every fault that was found, in the order of the file: encoding, quotes, header, rows of the wrong width. Beyond
+    /// 100, the last one says how many more there are.
     pub fn parse(bytes: &[u8]) -> Result<Self, Vec<CsvFault>> {
         let Decoded { text, bom } = decode(bytes).map_err(|fault| vec![fault])?;
         let dialect = dialect(&text);
@@ -212,6 +216,12 @@ fn build(records: Vec<Vec<String>>, scan: Scan, bom: bool) -> Result<Table, Vec<
         return Ok(Table { columns, rows, bom });
     }
     faults.sort_by_key(|fault| (fault.line, fault.column));
+    let more = faults.len().saturating_sub(MOST_FAULTS);
+    if let (true, Some(first)) = (more > 1, faults.get_mut(MOST_FAULTS)) {
+        first.message = format!("{more} more faults from here on");
+        first.hint = "mend those above first".to_owned();
+        faults.truncate(MOST_FAULTS + 1);
+    }
     Err(faults)
 }
 

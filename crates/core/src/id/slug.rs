@@ -13,12 +13,13 @@ pub fn slug(text: &str, max_chars: usize) -> String {
     let mut out = String::new();
     let mut last = None;
     for c in folded.chars() {
-        if is_letter(last, c) {
+        let kept = is_letter(last, c);
+        if kept {
             out.push(c);
         } else if !out.is_empty() && !out.ends_with('-') {
             out.push('-');
         }
-        last = Some(c);
+        last = kept.then_some(c);
     }
     let cut = cut(&out, max_chars).trim_matches('-');
     if cut.is_empty() { format!("task-{}", hash8(text)) } else { cut.to_owned() }
@@ -96,9 +97,8 @@ mod tests {
     fn slugs_are_cut_and_never_empty() {
         assert_eq!(slug(&"ab ".repeat(40), 40), "ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-a");
         assert_eq!(slug("abc def", 4), "abc");
-        assert_eq!(slug("abcde\u{323}\u{301}x", 5), "abcdẹ");
-        // printf '!!!' | sha256sum
-        assert_eq!(slug("!!!", 40), "task-9d74d5f0".replace("9d74d5f0", &super::hash8("!!!")));
+        assert_eq!(slug("abcde\u{323}\u{301}x", 5), "abcd");
+        assert_eq!(slug("!!!", 40), format!("task-{}", super::hash8("!!!")));
         assert_ne!(slug("!!!", 40), slug("???", 40));
         assert_eq!(super::hash8("abc"), "ba7816bf");
     }

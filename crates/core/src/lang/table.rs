@@ -64,4 +64,14 @@ messages! {
     SessionUnknown: "no session matches `{query}`";
     SessionAmbiguous: "several sessions match `{query}`";
     Interrupted: "interrupted; the state is saved";
+
+    // The terminal.
+    SessionStarted: "session {session} ({workflow})" ja "セッション {session}（{workflow}）" zh "会话 {session}（{workflow}）";
+    SessionGoesOn: "session {session} goes on ({workflow})" ja "セッション {session} を再開（{workflow}）" zh "继续会话 {session}（{workflow}）";
+    PhaseFinished: "{phase}: {summary}";
+    JobActivity: "{item}: {text}";
+    ItemFinished: "{item}: {status}";
+    ItemEnded: "{item}: {status} ({reason})";
+    GateAnswered: "gate `{gate}`: {choice} (by {by})" ja "ゲート `{gate}`：{choice}（{by}）" zh "关卡 `{gate}`：{choice}（{by}）";
+    SessionEnded: "session {status}: {tokens} tokens{cost}" ja "セッション {status}：{tokens} トークン{cost}" zh "会话 {status}：{tokens} 个 token{cost}";
 }

@@ -21,9 +21,9 @@ pub(super) const SHAPES: &str = concat!(
     r"|(?i:\b(?:bearer|authorization:\s*basic))[ \t]+([A-Za-z0-9._~+/=-]{16,})",
     // Passwords in addresses.
     r"|\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\x22]{0,100}:([^\s/@\x22]{3,200})@",
-    // Private keys, cut off or whole, also with their newlines escaped.
+    // Private keys, whole or cut off anywhere (a stream is masked before its end is seen), newlines escaped or not.
     r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s:,]|\\[nrt]|-[A-Za-z0-9])*",
-    r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
+    r"(?:-{1,5}(?:E(?:N(?:D[A-Z0-9 ]{0,60}-{0,5})?)?)?)?",
 );
 
 /// Rules out what has the shape by accident: `sk-circle-fade-dot-something` of a style sheet has no digit and no capital.

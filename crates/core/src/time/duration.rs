@@ -30,7 +30,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let mut smallest = u64::MAX;
     while !rest.is_empty() {
         let (number, behind) = split_while(rest, |c| c.is_ascii_digit() || c == '.');
-        let (unit, behind) = split_while(behind.trim_start(), |c| c.is_alphabetic());
+        let (unit, behind) = split_while(behind.trim_start(), char::is_alphabetic);
         if number.is_empty() {
             return Err(fail("a number is missing"));
         }

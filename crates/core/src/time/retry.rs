@@ -29,7 +29,7 @@ pub fn retry_hint(text: &str, now: Timestamp, zone: &Zone) -> Option<Timestamp> 
     let at = header(text, now)
         .or_else(|| relative(text, now))
         .or_else(|| absolute(text))
-        .or_else(|| on_a_day(text, zone))
+        .or_else(|| on_a_day(text, now, zone))
         .or_else(|| time_of_day(text, now, zone))?;
     let at = at.max(now);
     (at.duration_since(now) <= FARTHEST).then_some(at)
@@ -48,14 +48,14 @@ static HEADER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static RELATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(&format!(
-        r"{LEAD}\b(?:in|after|for|wait)\s+(?:about\s+|~\s*)?((?:[0-9]+(?:\.[0-9]+)?\s*(?:{UNIT})\b?(?:\s*,?\s*(?:and\s+)?)?)+)"
+        r"(?:{LEAD}\b(?:in|after|for)|(?i)\bwait(?:\s+for)?)\s+(?:about\s+|~\s*)?((?:[0-9]+(?:\.[0-9]+)?\s*(?:{UNIT})\b?(?:\s*,?\s*(?:and\s+)?)?)+)"
     ))
 });
 static PART: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(&format!(r"(?i)([0-9]+(?:\.[0-9]+)?)\s*({UNIT})")));
 const UNIT: &str = "milliseconds?|ms|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|s|m|h|d";
 static STAMP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?)\s*(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})",
+        r"(?i)(?:reset|until|again|retry|available)[^\n]{0,40}?\b([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?)\s*(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})",
     )
 });
 static EPOCH: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -63,7 +63,7 @@ static EPOCH: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static HTTP_DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b[a-z]{3},\s+([0-9]{1,2})\s+([a-z]{3})[a-z]*\s+([0-9]{4})\s+([0-9]{1,2}):([0-9]{2}):([0-9]{2})\s+(?:GMT|UTC)",
+        r"(?i)\bretry-after\W{1,4}[a-z]{3},\s+([0-9]{1,2})\s+([a-z]{3})[a-z]*\s+([0-9]{4})\s+([0-9]{1,2}):([0-9]{2}):([0-9]{2})\s+(?:GMT|UTC)",
     )
 });
 static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -147,13 +147,23 @@ fn month(name: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-fn on_a_day(text: &str, zone: &Zone) -> Option<Timestamp> {
+/// A day with a time; without a year the next such day.
+fn on_a_day(text: &str, now: Timestamp, zone: &Zone) -> Option<Timestamp> {
     let captures = found(&DAY, text)?;
-    // Without a year the day may be this year's or the next one's: too uncertain to wait for.
-    let year = group(&captures, 3)?.parse().ok()?;
-    let date = Date::new(year, month(group(&captures, 1)?)?, group(&captures, 2)?.parse().ok()?).ok()?;
-    let time = clock(group(&captures, 4)?, group(&captures, 5), group(&captures, 6))?;
-    named_zone(&captures, 7, zone).to_timestamp(date.to_datetime(time)).ok()
+    let (month, day) = (month(group(&captures, 1)?)?, group(&captures, 2)?.parse().ok()?);
+    let (minutes, half) = (group(&captures, 5), group(&captures, 6));
+    if minutes.is_none() && half.is_none() {
+        return None;
+    }
+    let time = clock(group(&captures, 4)?, minutes, half)?;
+    let named = named_zone(&captures, 7, zone);
+    let of_year = |year| named.to_timestamp(Date::new(year, month, day).ok()?.to_datetime(time)).ok();
+    if let Some(year) = group(&captures, 3) {
+        return of_year(year.parse().ok()?);
+    }
+    let this_year = now.to_zoned_datetime(named.clone()).year();
+    let at = of_year(this_year)?;
+    if at.checked_add(JUST_PASSED).ok()? >= now { Some(at) } else { of_year(this_year.checked_add(1)?) }
 }
 
 fn time_of_day(text: &str, now: Timestamp, zone: &Zone) -> Option<Timestamp> {
@@ -230,6 +240,7 @@ mod tests {
             ("try again at 14:30", "2026-02-28T06:30:00Z"),
             ("You've hit your usage limit. Upgrade to Pro or try again at 2:30 PM.", "2026-02-28T06:30:00Z"),
             ("try again at Mar 1st, 2026 9:30 AM.", "2026-03-01T01:30:00Z"),
+            ("Weekly limit reached ∙ resets Mar 6, 1pm", "2026-03-06T05:00:00Z"),
             ("5-hour limit reached ∙ resets 3pm", "2026-02-28T07:00:00Z"),
             ("You've hit your limit · resets 3pm (UTC)", "2026-02-28T15:00:00Z"),
             ("Your limit will reset at 12am", "2026-02-28T16:00:00Z"),
@@ -255,6 +266,10 @@ mod tests {
             "try again at 25:61",
             "retry after 3 failures",
             "resets in 4000 days",
+            "resets Feb 3 at 9am",
+            "2026-02-28T01:59:59Z ERROR 429, try again later",
+            "Date: Sat, 28 Feb 2026 02:00:00 GMT",
+            "try again: Mar 3, 2 attempts left",
             "2026-02-28 something at 14:30 failed",
         ] {
             assert_eq!(retry_hint(text, now(), &zone()), None, "{text}");

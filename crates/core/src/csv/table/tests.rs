@@ -87,6 +87,13 @@ fn every_fault_is_named_with_its_place() {
 }
 
 #[test]
+fn a_flood_of_faults_is_dammed() {
+    let said = faults(&format!("a,b\n{}", "1\n".repeat(5000)));
+    assert_eq!(said.len(), 101);
+    assert_eq!(said.last().map(String::as_str), Some("102:1: 4900 more faults from here on"));
+}
+
+#[test]
 fn a_quote_inside_an_unquoted_cell_is_a_character() {
     assert_eq!(cells("a,b\n5\" disk,x\n"), [["5\" disk", "x"]]);
 }
