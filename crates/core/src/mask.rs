@@ -272,6 +272,12 @@ mod tests {
     }
 
     #[test]
+    fn output_that_is_no_text_is_masked_and_kept() {
+        let masked = plain().mask_bytes(b"\xff ghp_0123456789abcdefghijklmnop \xfe\0").into_owned();
+        assert_eq!(masked, b"\xff *** \xfe\0");
+    }
+
+    #[test]
     fn json_is_masked_in_its_strings() {
         let mut value = serde_json::json!({"a": ["ghp_0123456789abcdefghijklmnop", 1], "b": {"c": "ok"}});
         plain().mask_json(&mut value);

@@ -112,15 +112,15 @@ impl Guess {
 
 /// Tells the usual encodings apart by the shape of their two-byte characters; only for the message.
 fn guess(bytes: &[u8]) -> Guess {
-    let (mut kana, mut hanzi, mut lone) = (0_usize, 0_usize, 0_usize);
+    let (mut japanese, mut hanzi, mut lone) = (0_usize, 0_usize, 0_usize);
     let mut rest = bytes.iter().copied().peekable();
     while let Some(lead) = rest.next() {
         if lead < 0x80 {
             continue;
         }
         match rest.peek().copied() {
-            Some(trail) if is_kana(lead, trail) => {
-                kana += 1;
+            Some(trail) if is_japanese(lead, trail) => {
+                japanese += 1;
                 rest.next();
             }
             Some(trail) if (0xB0..=0xF7).contains(&lead) && trail >= 0xA1 => {
@@ -133,17 +133,23 @@ fn guess(bytes: &[u8]) -> Guess {
             _ => lone += 1,
         }
     }
-    match (kana, hanzi, lone) {
-        (k, h, _) if k > 0 && k >= h => Guess::Cp932,
+    match (japanese, hanzi, lone) {
+        (j, h, l) if j > l && j >= h => Guess::Cp932,
         (_, h, l) if h > l => Guess::Gbk,
         (_, _, l) if l > 0 => Guess::Western,
         _ => Guess::Unknown,
     }
 }
 
-/// Hiragana, katakana and the usual punctuation of CP932.
-fn is_kana(lead: u8, trail: u8) -> bool {
-    matches!((lead, trail), (0x82, 0x9F..=0xF1) | (0x83, 0x40..=0x96) | (0x81, 0x40..=0x5B | 0x75..=0x78))
+/// Hiragana, katakana, the usual punctuation and the common kanji of CP932; GBK has rare characters there.
+fn is_japanese(lead: u8, trail: u8) -> bool {
+    match lead {
+        0x81 => matches!(trail, 0x40..=0x5B | 0x75..=0x78),
+        0x82 => (0x9F..=0xF1).contains(&trail),
+        0x83 => (0x40..=0x96).contains(&trail),
+        0x88..=0x97 => trail >= 0x40 && !lone_letter(Some(trail)),
+        _ => false,
+    }
 }
 
 /// An ASCII letter behind a high byte speaks for a single-byte encoding.
@@ -174,8 +180,10 @@ mod tests {
 
     #[test]
     fn other_encodings_are_refused_with_place_and_help() {
-        // タイトル in CP932, 标题 in GBK, café in Windows-1252.
-        let cases: [(&[u8], &str, (u64, u64)); 4] = [
+        // タイトル and 日本 in CP932, 标题 in GBK, café in Windows-1252.
+        let cases: [(&[u8], &str, (u64, u64)); 6] = [
+            (b"id,\x93Hello\x94 he said\n", "Windows-1252", (1, 4)),
+            (b"id,\x93\xfa\x96\x7b\n", "CP932", (1, 4)),
             (b"id,a\r\n1,\x83\x5e\x83\x43\x83\x67\x83\x8b\r\n", "CP932", (2, 3)),
             (b"id\n\xb1\xea\xcc\xe2\n", "GBK", (2, 1)),
             (b"id\ncaf\xe9 au lait\n", "Windows-1252", (2, 4)),

@@ -190,6 +190,7 @@ impl Scanner<'_> {
         let opened = self.cursor.place;
         record.blank = false;
         self.cursor.take();
+        let mut backslash = false;
         loop {
             match self.cursor.take() {
                 None => {
@@ -199,14 +200,15 @@ impl Scanner<'_> {
                 }
                 Some('"') if self.cursor.peek() == Some('"') => {
                     self.cursor.take();
+                    backslash = false;
                 }
-                Some('"') => return self.behind_quote(record, opened),
-                Some(_) => {}
+                Some('"') => return self.behind_quote(record, opened, backslash),
+                Some(c) => backslash = c == '\\',
             }
         }
     }
 
-    fn behind_quote(&mut self, record: &mut Record, opened: Place) -> End {
+    fn behind_quote(&mut self, record: &mut Record, opened: Place, backslash: bool) -> End {
         let place = self.cursor.place;
         match self.cursor.peek() {
             None => End::Record,
@@ -222,7 +224,13 @@ impl Scanner<'_> {
             Some(_) => {
                 let Place { line, column } = opened;
                 let message = format!("text follows the closing quote of the cell that opens at {line}:{column}");
-                self.fault(record, place, message, "write a quote inside a cell as \"\", and close each cell once");
+                // Agents that write CSV by hand do this; guessing would break cells that end with a backslash.
+                let hint = if backslash {
+                    "write a quote inside a cell as \"\", not as \\\""
+                } else {
+                    "write a quote inside a cell as \"\", and close each cell once"
+                };
+                self.fault(record, place, message, hint);
                 self.rest_of_cell(record)
             }
         }

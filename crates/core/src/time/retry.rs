@@ -43,39 +43,49 @@ fn pattern(text: &str) -> Option<Regex> {
 /// What stands in front of a time: `try again`, `retry after`, `resets`, `available`, …
 const LEAD: &str = r"(?i)\b(?:try(?:ing)?\s+(?:it\s+)?again|retry(?:ing)?|resets?|reset\s+time|be\s+reset|wait|available(?:\s+again)?|until|back)\b[^\n0-9]{0,24}?";
 
+/// `Retry-After: 20`, `retry-after-ms: 1500`, `"retryDelay": "34s"`.
 static HEADER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r#"(?i)\bretry[-_ ]?(?:after|delay)(?:[-_]?(ms))?["']?\s*[:=]\s*["']?([0-9]+(?:\.[0-9]+)?)\s*(ms|s)?\b"#)
 });
+/// "try again in 1h 5m", "wait 2 minutes and 10 seconds"; the parts are read by [`PART`].
 static RELATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(&format!(
         r"(?:{LEAD}\b(?:in|after|for)|(?i)\bwait(?:\s+for)?)\s+(?:about\s+|~\s*)?((?:[0-9]+(?:\.[0-9]+)?\s*(?:{UNIT})\b?(?:\s*,?\s*(?:and\s+)?)?)+)"
     ))
 });
+/// One number with its unit.
 static PART: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(&format!(r"(?i)([0-9]+(?:\.[0-9]+)?)\s*({UNIT})")));
+/// Units of time, longest spelling first.
 const UNIT: &str = "milliseconds?|ms|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|s|m|h|d";
+/// RFC 3339, or nearly, behind a word of waiting: log lines begin with a time too.
 static STAMP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"(?i)(?:reset|until|again|retry|available)[^\n]{0,40}?\b([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?)\s*(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})",
     )
 });
+/// Seconds since 1970, `limit reached|1772251200`.
 static EPOCH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r#"(?i)(?:reset[a-z_-]*|limit reached|until|retry[a-z_-]*)["']?\s*(?:at\s*)?[|:= ]\s*["']?([0-9]{10})\b"#)
 });
+/// `Retry-After: Sat, 28 Feb 2026 07:28:00 GMT`.
 static HTTP_DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"(?i)\bretry-after\W{1,4}[a-z]{3},\s+([0-9]{1,2})\s+([a-z]{3})[a-z]*\s+([0-9]{4})\s+([0-9]{1,2}):([0-9]{2}):([0-9]{2})\s+(?:GMT|UTC)",
     )
 });
+/// "try again at Feb 28th, 2026 9:30 AM", "resets Mar 6, 1pm".
 static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(&format!(
         r"{LEAD}\b([a-z]{{3}})[a-z]*\.?\s+([0-9]{{1,2}})(?:st|nd|rd|th)?,?\s+(?:([0-9]{{4}}),?\s+)?(?:at\s+)?([0-9]{{1,2}})(?::([0-9]{{2}}))?(?::[0-9]{{2}})?\s*(am|pm|a\.m\.|p\.m\.)?{ZONE}"
     ))
 });
+/// "try again at 14:30", "resets 3pm (UTC)".
 static CLOCK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(&format!(
         r"{LEAD}(?:\bat\s+|\bafter\s+|@\s*)?\b([0-9]{{1,2}})(?::([0-9]{{2}}))?(?::[0-9]{{2}})?\s*(am|pm|a\.m\.|p\.m\.)?{ZONE}"
     ))
 });
+/// The zones that are known without a table.
 const ZONE: &str = r"(?:\s*\(?\b(UTC|GMT|Etc/UTC)\b)?";
 
 fn found<'t>(pattern: &LazyLock<Option<Regex>>, text: &'t str) -> Option<Captures<'t>> {

@@ -87,6 +87,23 @@ fn every_fault_is_named_with_its_place() {
 }
 
 #[test]
+fn quotes_escaped_with_a_backslash_are_named_as_such() {
+    let faults = Table::parse(b"a,b\n\"say \\\"hi\\\"\",2\n").expect_err("refused");
+    assert_eq!(
+        faults.iter().map(|f| (f.line, f.column, f.hint.as_str())).collect::<Vec<_>>(),
+        [(2, 8, "write a quote inside a cell as \"\", not as \\\"")]
+    );
+    assert_eq!(cells("a,b\n\"C:\\dir\\\",2\n"), [["C:\\dir\\", "2"]]);
+}
+
+#[test]
+fn utf16_of_excel_is_read_and_written_as_utf8_with_its_mark() {
+    let bytes: Vec<u8> = "\u{feff}id\t題\r\n1\t\"日\r\n本\"\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let table = Table::parse(&bytes).expect("reads");
+    assert_eq!(table.to_csv(), "\u{feff}id,題\n\"1\",\"日\n本\"\n");
+}
+
+#[test]
 fn a_flood_of_faults_is_dammed() {
     let said = faults(&format!("a,b\n{}", "1\n".repeat(5000)));
     assert_eq!(said.len(), 101);
