@@ -28,8 +28,12 @@ pub(crate) struct Cli {
 
 /// Shown below every `planex --help`.
 const EXIT_CODES: &str = "\
-Exit codes: 0 done · 1 planex failed · 2 wrong usage · 3 invalid input · 4 stopped at a gate or cancelled ·
-5 finished with failed tasks · 6 blocked by the quality gate · 7 no usable agent · 130 interrupted";
+Exit codes:
+  0  done                       5  finished, tasks failed or were skipped
+  1  planex itself failed       6  blocked by the quality gate
+  2  wrong usage                7  no usable agent
+  3  invalid input            130  interrupted
+  4  stopped at a gate, or cancelled";
 
 /// The commands of planex.
 #[derive(Debug, Subcommand)]

@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use planex_engine::{EngineError, ErrorKind};
+
 use crate::ui::Ui;
 
 /// The exit codes of planex (spec 00, *Commands*).
@@ -69,8 +71,9 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct CliError {
     kind: Exit,
-    /// One or more faults, each a line of its own.
-    lines: Vec<String>,
+    message: String,
+    /// Each a line of its own: `FILE:LINE:COLUMN: …`, or what there is to choose from.
+    faults: Vec<String>,
     hints: Vec<String>,
 }
 
@@ -79,27 +82,29 @@ pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
 
 impl CliError {
     /// An error of `kind`.
-    pub(crate) fn new(kind: Exit, error: impl Display) -> Self {
-        Self { kind, lines: vec![error.to_string()], hints: Vec::new() }
+    pub(crate) fn new(kind: Exit, message: impl Display) -> Self {
+        Self { kind, message: message.to_string(), faults: Vec::new(), hints: Vec::new() }
     }
 
     /// planex itself failed (exit 1).
-    pub(crate) fn failed(error: impl Display) -> Self {
-        Self::new(Exit::Failed, error)
+    pub(crate) fn failed(message: impl Display) -> Self {
+        Self::new(Exit::Failed, message)
     }
 
     /// Wrong usage (exit 2).
-    pub(crate) fn usage(error: impl Display) -> Self {
-        Self::new(Exit::Usage, error)
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self::new(Exit::Usage, message)
     }
 
-    /// Invalid input, each fault on a line (exit 3).
-    pub(crate) fn input(faults: impl IntoIterator<Item = impl Display>) -> Self {
-        Self {
-            kind: Exit::Input,
-            lines: faults.into_iter().map(|fault| fault.to_string()).collect(),
-            hints: Vec::new(),
-        }
+    /// Invalid input (exit 3).
+    pub(crate) fn input(message: impl Display) -> Self {
+        Self::new(Exit::Input, message)
+    }
+
+    /// Adds faults, each a line.
+    pub(crate) fn faults(mut self, faults: impl IntoIterator<Item = impl Display>) -> Self {
+        self.faults.extend(faults.into_iter().map(|fault| fault.to_string()));
+        self
     }
 
     /// Adds what the user can do.
@@ -113,14 +118,24 @@ impl CliError {
         if ui.pipe_is_broken() {
             return Exit::Done;
         }
-        ui.error(&self.lines, &self.hints);
+        ui.error(&self.message, &self.faults, &self.hints);
         self.kind
     }
+}
 
-    /// The exit code.
-    #[cfg(test)]
-    pub(crate) fn kind(&self) -> Exit {
-        self.kind
+impl From<EngineError> for CliError {
+    fn from(error: EngineError) -> Self {
+        let kind = match error.kind {
+            ErrorKind::Internal => Exit::Failed,
+            ErrorKind::Usage => Exit::Usage,
+            ErrorKind::Input => Exit::Input,
+            ErrorKind::Stopped => Exit::Stopped,
+            ErrorKind::TasksFailed => Exit::TasksFailed,
+            ErrorKind::QualityGate => Exit::Blocked,
+            ErrorKind::NoAgent => Exit::NoAgent,
+            ErrorKind::Interrupted => Exit::Interrupted,
+        };
+        Self { kind, message: error.message, faults: error.faults, hints: error.hints }
     }
 }
 

@@ -16,7 +16,8 @@ const MOST: u64 = 4 * 1024 * 1024;
 /// requirement, `--yess` is a typing error.
 pub(crate) fn text_argument(given: &str) -> Result<String, String> {
     let option_like = given.len() > 1 && given.starts_with('-') && !given.contains(char::is_whitespace);
-    if !option_like {
+    // Behind `--` everything is text; clap does not tell a value's parser that it was there.
+    if !option_like || std::env::args_os().any(|argument| argument == "--") {
         return Ok(given.to_owned());
     }
     let near = suggest::nearest(given.trim_start_matches('-'), LONG_OPTIONS.iter().copied());
@@ -70,7 +71,7 @@ pub(crate) fn text(given: Option<&str>, what: &str, context: &Context, ui: &Ui) 
         }
     };
     if text.trim().is_empty() {
-        return Err(CliError::input([format!("the {what} is empty")]).hint("say in a sentence what is to be done"));
+        return Err(CliError::input(format!("the {what} is empty")).hint("say in a sentence what is to be done"));
     }
     Ok(text)
 }
@@ -94,20 +95,20 @@ pub(crate) fn from_stdin() -> Result<String> {
         .read_to_end(&mut bytes)
         .map_err(|error| CliError::failed(format!("failed to read standard input: {error}")))?;
     if bytes.len() as u64 > MOST {
-        return Err(CliError::input([format!("standard input is longer than {MOST} bytes")]));
+        return Err(CliError::input(format!("standard input is longer than {MOST} bytes")));
     }
-    decode(bytes).map_err(|fault| CliError::input([format!("standard input: {fault}")]))
+    decode(bytes).map_err(|fault| CliError::input(format!("standard input: {fault}")))
 }
 
 /// A text file given by the user; one that is not there is wrong input (exit 3).
 pub(crate) fn from_file(path: &Utf8Path) -> Result<String> {
     let bytes = planex_sys::fs::read_head(path, MOST + 1).map_err(|error| {
-        CliError::input([format!("{path}: {}", error.source)]).hint("give a text, or the path of an existing file")
+        CliError::input(format!("{path}: {}", error.source)).hint("give a text, or the path of an existing file")
     })?;
     if bytes.len() as u64 > MOST {
-        return Err(CliError::input([format!("{path}: longer than {MOST} bytes")]));
+        return Err(CliError::input(format!("{path}: longer than {MOST} bytes")));
     }
-    decode(bytes).map_err(|fault| CliError::input([format!("{path}: {fault}")]))
+    decode(bytes).map_err(|fault| CliError::input(format!("{path}: {fault}")))
 }
 
 fn decode(bytes: Vec<u8>) -> Result<String, String> {

@@ -117,6 +117,13 @@ impl Merge {
             *old = origin;
             return;
         }
+        // Nor raise what the user allows a session to use up: it may only lower it.
+        if matches!(origin, Origin::Project(_))
+            && name.starts_with("limits.max_")
+            && self.values.get(&name).is_some_and(|(known, _)| is_less(known, &value))
+        {
+            return;
+        }
         self.values.insert(name, (value, origin));
     }
 
@@ -236,6 +243,16 @@ impl Merge {
             settings.gates = GatePolicy::Yes;
         }
         settings
+    }
+}
+
+/// Whether budget `a` is smaller than `b`.
+fn is_less(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Money(a), Value::Money(b)) => a < b,
+        (Value::Number(a), Value::Number(b)) => a < b,
+        (Value::Duration(a), Value::Duration(b)) => a < b,
+        _ => false,
     }
 }
 

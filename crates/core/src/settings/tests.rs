@@ -254,3 +254,16 @@ fn yes_passes_gates_and_faults_of_all_layers_are_told() {
     let heads: Vec<&str> = faults.iter().filter_map(|fault| fault.split(": ").next()).collect();
     assert_eq!(heads, ["config.toml:1:1", "planex.toml:1:1", "$PLANEX_TIMEOUT", "--flag"]);
 }
+
+#[test]
+fn a_repository_may_lower_a_budget_but_not_raise_it() {
+    for (user, project, expected) in [
+        ("limits.max_cost = 2", "limits.max_cost = 9", Some(2.0)),
+        ("limits.max_cost = 2", "limits.max_cost = 1", Some(1.0)),
+        ("", "limits.max_cost = 9", Some(9.0)),
+    ] {
+        assert_eq!(Case { user, project, ..Case::default() }.load().settings.budget.max_cost, expected, "{project}");
+    }
+    let settings = Case { user: "limits.max_tokens = 5", project: "limits.max_tokens = 6", ..Case::default() }.load();
+    assert_eq!(settings.settings.budget.max_tokens, Some(5));
+}

@@ -1,12 +1,11 @@
 //! Which parts of a repository's configuration take effect only after the user trusted them (spec 70, *Security*).
 
 use super::file::Entry;
-use super::value::Value;
 
 /// Whether an entry of a repository runs a command or widens what an agent may do.
 #[must_use]
 pub fn needs_trust(entry: &Entry) -> bool {
-    entry.key.trust && !matches!(&entry.value, Value::Bool(false))
+    entry.key.trust
 }
 
 /// The entries that need trust, by name.
@@ -48,7 +47,8 @@ mod tests {
             [
                 "agents.a.command",
                 "agents.a.full_access",
-                "limits.max_cost",
+                "agents.a.model",
+                "agents.b.full_access",
                 "roles.plan.args",
                 "roles.plan.env",
                 "test.command"

@@ -1,7 +1,9 @@
 //! `planex completions`.
 
-use crate::context::Context;
-use crate::error::{CliError, Exit, Result};
+use clap::CommandFactory as _;
+
+use crate::cli::Cli;
+use crate::error::{Exit, Result};
 use crate::ui::Ui;
 
 /// Print the completion script of a shell
@@ -12,6 +14,9 @@ pub(crate) struct CompletionsArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(_args: &CompletionsArgs, _context: &Context, _ui: &mut Ui) -> Result<Exit> {
-    Err(CliError::failed("the engine is not built in yet"))
+pub(crate) fn run(args: &CompletionsArgs, ui: &mut Ui) -> Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "planex", &mut script);
+    ui.raw(&script);
+    Ok(Exit::Done)
 }

@@ -51,12 +51,12 @@ pub(crate) fn run(command: &Command, context: &Context, ui: &mut Ui) -> Result<E
         Command::Spec(args) => spec::run(args, context, ui),
         Command::Config(args) => config::run(args, context, ui),
         Command::Trust(args) => trust::run(args, context, ui),
-        Command::Schema(args) => schema::run(args, context, ui),
+        Command::Schema(args) => schema::run(args, ui),
         Command::Mcp(args) => mcp::run(args, context, ui),
         Command::Init(args) => init::run(args, context, ui),
         Command::Doctor(args) => doctor::run(args, context, ui),
         Command::Demo(args) => demo::run(args, context, ui),
-        Command::Completions(args) => completions::run(args, context, ui),
+        Command::Completions(args) => completions::run(args, ui),
         Command::Man(args) => man::run(args, context, ui),
     }
 }

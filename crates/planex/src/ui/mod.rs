@@ -4,11 +4,17 @@
 //! standard error. Foreign text passes [`planex_core::text::safe`] before it is shown.
 
 pub(crate) mod colour;
+mod lines;
+mod progress;
 pub(crate) mod table;
+pub(crate) mod terminal;
 
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use planex_core::text::safe;
 use planex_sys::env::Environment;
 use serde::Serialize;
 
@@ -35,7 +41,7 @@ pub(crate) struct Ui {
     err: Colours,
     interactive: bool,
     progress: bool,
-    broken: bool,
+    broken: Arc<AtomicBool>,
 }
 
 impl Ui {
@@ -58,7 +64,7 @@ impl Ui {
             err: Colours::decide(when, stderr, env),
             interactive: stdin && stderr,
             progress: stderr && !common.no_progress && !ci && !dumb && verbosity > Verbosity::Quiet,
-            broken: false,
+            broken: Arc::default(),
         }
     }
 
@@ -84,7 +90,7 @@ impl Ui {
 
     /// Whether the reader of standard output or error has gone.
     pub(crate) fn pipe_is_broken(&self) -> bool {
-        self.broken
+        self.broken.load(Ordering::Relaxed)
     }
 
     /// Colours of standard output.
@@ -118,6 +124,11 @@ impl Ui {
         self.note_broken(written);
     }
 
+    /// Said along the way, also with `-q`.
+    pub(crate) fn important(&mut self, text: impl Display) {
+        self.to_stderr(&text);
+    }
+
     /// Said along the way; silent with `-q`.
     pub(crate) fn status(&mut self, text: impl Display) {
         if self.verbosity > Verbosity::Quiet {
@@ -144,21 +155,16 @@ impl Ui {
         self.to_stderr(&format!("{head} {text}"));
     }
 
-    /// What went wrong, fault by fault, then what to do.
-    pub(crate) fn error(&mut self, lines: &[String], hints: &[String]) {
+    /// What went wrong, its faults, then what to do. Faults with places (`FILE:LINE:COLUMN: …`) stand at the start of
+    /// their lines, for editors to find.
+    pub(crate) fn error(&mut self, message: &str, faults: &[String], hints: &[String]) {
         let head = self.err.paint(Tone::Error, "error:");
-        match lines {
-            [one] => self.to_stderr(&format!("{head} {one}")),
-            several => {
-                // Faults with places (`FILE:LINE:COLUMN: …`) stand at the start of their lines, for editors to find.
-                for line in several {
-                    self.to_stderr(line);
-                }
-                self.to_stderr(&format!("{head} {} faults", several.len()));
-            }
+        self.to_stderr(&format!("{head} {}", safe(message)));
+        for fault in faults {
+            self.to_stderr(&safe(fault));
         }
         for hint in hints {
-            self.hint(hint);
+            self.hint(safe(hint));
         }
     }
 
@@ -176,7 +182,7 @@ impl Ui {
 
     fn note_broken(&mut self, written: std::io::Result<()>) {
         if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
-            self.broken = true;
+            self.broken.store(true, Ordering::Relaxed);
         }
     }
 }

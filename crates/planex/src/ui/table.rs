@@ -1,6 +1,6 @@
 //! Columns that line up, wide characters included.
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use planex_core::text::{fit, one_line, pad, width};
 
 /// Rows of cells, set in columns two spaces apart; the last column is not padded.
 #[derive(Debug, Default)]
@@ -14,51 +14,32 @@ impl Table {
         Self { rows: vec![heading.iter().map(|&cell| cell.to_owned()).collect()] }
     }
 
-    /// Adds a row.
+    /// Adds a row; foreign text is made safe to show.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
-    /// The lines, each at most `width` columns wide: what is too long loses its end.
-    pub(crate) fn lines(&self, width: usize) -> Vec<String> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..columns)
-            .map(|at| self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0))
+    /// The lines, each at most `columns` wide: what is too long loses its end.
+    pub(crate) fn lines(&self, columns: usize) -> Vec<String> {
+        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..count)
+            .map(|at| self.rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max().unwrap_or(0))
             .collect();
-        self.rows.iter().map(|row| fit(&line(row, &widths), width)).collect()
+        self.rows.iter().map(|row| fit(&line(row, &widths), columns)).collect()
     }
 }
 
 fn line(row: &[String], widths: &[usize]) -> String {
     let mut text = String::new();
     for (at, cell) in row.iter().enumerate() {
-        text.push_str(cell);
         if at + 1 < row.len() {
-            let pad = widths.get(at).copied().unwrap_or(0).saturating_sub(cell.width()) + 2;
-            text.extend(std::iter::repeat_n(' ', pad));
+            text.push_str(&pad(cell, widths.get(at).copied().unwrap_or(0) + 2));
+        } else {
+            text.push_str(cell);
         }
     }
     text.truncate(text.trim_end().len());
     text
-}
-
-/// `text` cut to `width` columns with `…` at the end; never in the middle of a character.
-pub(crate) fn fit(text: &str, width: usize) -> String {
-    if text.width() <= width || width == 0 {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    let mut used = 0;
-    for c in text.chars() {
-        let wide = c.width().unwrap_or(0);
-        if used + wide + 1 > width {
-            break;
-        }
-        used += wide;
-        kept.push(c);
-    }
-    kept.push('…');
-    kept
 }
 
 #[cfg(test)]
@@ -74,10 +55,10 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_lose_their_end() {
-        assert_eq!(fit("ログイン画面", 7), "ログイ…");
-        assert_eq!(fit("abc", 3), "abc");
-        assert_eq!(fit("abcd", 3), "ab…");
-        assert_eq!(fit("abcd", 0), "abcd");
+    fn long_lines_lose_their_end_and_foreign_text_its_teeth() {
+        let mut table = Table::new(&["title"]);
+        table.row(["ログイン画面".into()]);
+        table.row(["a\u{1b}[31m\nb".into()]);
+        assert_eq!(table.lines(7), ["title", "ログイ…", "a b"]);
     }
 }

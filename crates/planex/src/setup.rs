@@ -1,0 +1,218 @@
+//! From options, environment and files to [`Settings`]: reading here, merging in `planex_core::settings`.
+
+use camino::Utf8PathBuf;
+use planex_core::settings::Settings;
+use planex_core::settings::file::{Source, parse};
+use planex_core::settings::load::{Flags, Loaded, Sources, load};
+use planex_core::settings::origin::Fault;
+use planex_core::settings::tools::{Tool, parse_tools};
+use planex_core::time::Zone;
+use planex_engine::project::Project;
+use planex_engine::trust::{self, Status, TrustStore, TrustedParts};
+
+use crate::cli::{Common, Gates, Overlap};
+use crate::context::Context;
+use crate::error::{CliError, Exit, Result};
+use crate::folders::Folders;
+use crate::ui::Ui;
+use crate::ui::colour::Tone;
+
+/// What a command that works in a project starts from.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// The project.
+    pub(crate) project: Project,
+    /// The user's folders.
+    pub(crate) folders: Folders,
+    /// Settings, and where each comes from.
+    pub(crate) loaded: Loaded,
+    /// What of `planex.toml` waits for trust.
+    pub(crate) untrusted: Option<TrustedParts>,
+}
+
+/// The user's own file.
+pub(crate) fn user_file(folders: &Folders) -> Option<Utf8PathBuf> {
+    folders.config.as_ref().map(|folder| folder.join("config.toml"))
+}
+
+/// Where trust is kept.
+pub(crate) fn trust_store(folders: &Folders) -> Result<TrustStore> {
+    let folder = folders.data.as_ref().ok_or_else(|| {
+        CliError::failed("there is no home folder to keep trust in").hint("set HOME, or use --trust for one run")
+    })?;
+    Ok(TrustStore::new(folder.join("trust.json")))
+}
+
+impl Setup {
+    /// Finds the project and reads its settings. Parts that wait for trust have no effect.
+    pub(crate) fn read(context: &Context) -> Result<Self> {
+        let folders = Folders::of(&context.env);
+        let project = Project::find(&context.dir, folders.home.as_deref());
+        let untrusted = match (context.common.trust, trust_store(&folders)) {
+            (true, _) => None,
+            (false, Ok(store)) => match store.status(&project.root)? {
+                Status::NotNeeded | Status::Trusted => None,
+                Status::Unknown(parts) | Status::Changed(parts) => Some(parts),
+            },
+            // Nowhere to keep trust: nothing is trusted.
+            (false, Err(_)) => project_parts(&project)?,
+        };
+        let loaded = load_files(context, &folders, &project, untrusted.is_none())?;
+        Ok(Self { project, folders, loaded, untrusted })
+    }
+
+    /// The same for a command that runs agents or commands: what waits for trust is asked for, else exit 4.
+    pub(crate) fn trusted(context: &Context, ui: &mut Ui) -> Result<Self> {
+        let setup = Self::read(context)?;
+        let Some(parts) = &setup.untrusted else { return Ok(setup) };
+        if !ui.is_interactive() || !ask_trust(&setup, parts, ui)? {
+            return Err(trust::not_trusted(&setup.project.root, parts).into());
+        }
+        trust_store(&setup.folders)?.grant(&setup.project.root, &parts.hash)?;
+        let loaded = load_files(context, &setup.folders, &setup.project, true)?;
+        Ok(Self { loaded, untrusted: None, ..setup })
+    }
+
+    /// The settings.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.loaded.settings
+    }
+
+    /// The zone of stored and shown times.
+    pub(crate) fn zone(&self) -> Zone {
+        Zone::new(&self.settings().timezone, &jiff::tz::TimeZone::system())
+    }
+}
+
+fn project_parts(project: &Project) -> Result<Option<TrustedParts>> {
+    let file = project.root.join("planex.toml");
+    let Some(text) = read(&file)? else { return Ok(None) };
+    let parts = trust::trusted_parts(&file, &text)?;
+    Ok(Some(parts).filter(|parts| !parts.lines.is_empty()))
+}
+
+/// Shows what is to be trusted, and asks.
+pub(crate) fn ask_trust(setup: &Setup, parts: &TrustedParts, ui: &mut Ui) -> Result<bool> {
+    let title = ui.err_colours().paint(Tone::Title, &format!("{}/planex.toml sets what planex runs:", setup.project.root));
+    ui.important(title);
+    for line in &parts.lines {
+        ui.important(format!("  {}", planex_core::text::one_line(line)));
+    }
+    inquire::Confirm::new("Trust this?")
+        .with_default(false)
+        .with_help_message("asked again when it changes")
+        .prompt()
+        .map_err(|_| CliError::new(Exit::Stopped, "not trusted").hint(format!("planex trust {}", setup.project.root)))
+}
+
+fn read(path: &camino::Utf8Path) -> Result<Option<String>> {
+    let Some(bytes) = planex_sys::fs::read_if_exists(path)? else { return Ok(None) };
+    let text = String::from_utf8(bytes).map_err(|error| {
+        CliError::input(format!("{path} is not UTF-8"))
+            .faults([format!("{path}: byte {}: not UTF-8", error.utf8_error().valid_up_to())])
+            .hint("save the file as UTF-8")
+    })?;
+    Ok(Some(text))
+}
+
+fn load_files(context: &Context, folders: &Folders, project: &Project, trusted: bool) -> Result<Loaded> {
+    let user = user_file(folders);
+    let user_text = match &user {
+        Some(path) => read(path)?,
+        None => None,
+    };
+    let project_file = project.root.join("planex.toml");
+    let project_text = read(&project_file)?;
+    let source = |path: &camino::Utf8Path, text: &str| (shown(path, &context.dir), text.to_owned());
+    let user = user.as_ref().zip(user_text.as_ref()).map(|(path, text)| source(path, text));
+    let project = project_text.as_ref().map(|text| source(&project_file, text));
+    let as_source = |pair: &'_ Option<(String, String)>| pair.clone();
+    let (user, project) = (as_source(&user), as_source(&project));
+    let flags = flags(&context.common);
+    load(Sources {
+        user: user.as_ref().map(|(file, text)| Source { file, text }),
+        project: project.as_ref().map(|(file, text)| Source { file, text }),
+        trusted,
+        variables: context.env.vars(),
+        flags: &flags,
+    })
+    .map_err(|faults| config_error(&faults))
+}
+
+/// A path as it is shown: relative to where the command works, if it lies below.
+pub(crate) fn shown(path: &camino::Utf8Path, dir: &camino::Utf8Path) -> String {
+    path.strip_prefix(dir).map_or_else(|_| path.to_string(), ToString::to_string)
+}
+
+/// Flags that cannot be read are wrong usage; everything else is wrong input.
+fn config_error(faults: &[Fault]) -> CliError {
+    let only_flags = faults.iter().all(|fault| fault.at.starts_with('-'));
+    match faults {
+        [one] if only_flags => CliError::usage(one),
+        _ if only_flags => CliError::usage("options cannot be used").faults(faults),
+        _ => CliError::input("the configuration cannot be used").faults(faults.iter().map(with_source)),
+    }
+}
+
+/// A fault with the line it stands on and a mark below its column.
+pub(crate) fn with_source(fault: &Fault) -> String {
+    match &fault.source {
+        Some((line, column)) if !line.trim().is_empty() => {
+            let line = planex_core::text::safe(line);
+            let before: String = line.chars().take(column.saturating_sub(1)).collect();
+            let pad = " ".repeat(planex_core::text::width(&before));
+            format!("{fault}\n    {line}\n    {pad}^")
+        }
+        _ => fault.to_string(),
+    }
+}
+
+fn flags(common: &Common) -> Flags {
+    let mut values: Vec<(&'static str, String, &'static str)> = Vec::new();
+    let mut put = |key, value: Option<String>, flag| values.extend(value.map(|value| (key, value, flag)));
+    put("concurrency", common.concurrency.clone(), "--concurrency");
+    put("timeout", common.timeout.clone(), "--timeout");
+    put("limits.max_time", common.max_time.clone(), "--max-time");
+    put("limits.max_cost", common.max_cost.clone(), "--max-cost");
+    put("limits.max_tokens", common.max_tokens.clone(), "--max-tokens");
+    let gates = common.gates.map(|gates| match gates {
+        Gates::Ask => "ask",
+        Gates::Defer => "defer",
+    });
+    put("gates", gates.map(str::to_owned), "--gates");
+    let overlap = common.overlap.map(|overlap| match overlap {
+        Overlap::Serialize => "serialize",
+        Overlap::Error => "error",
+    });
+    put("overlap", overlap.map(str::to_owned), "--overlap");
+    Flags { values, agents: common.agent.clone(), yes: common.yes }
+}
+
+/// Every fault of the configuration, one a line, for `planex doctor`.
+pub(crate) fn config_faults(context: &Context, folders: &Folders, project: &Project) -> Vec<String> {
+    let files = user_file(folders).into_iter().chain([project.root.join("planex.toml")]);
+    files
+        .flat_map(|path| match read(&path) {
+            Ok(Some(text)) => match parse(Source { file: &shown(&path, &context.dir), text: &text }) {
+                Ok(_) => Vec::new(),
+                Err(faults) => faults.iter().map(ToString::to_string).collect(),
+            },
+            Ok(None) => Vec::new(),
+            Err(_) => vec![format!("{path}: cannot be read")],
+        })
+        .collect()
+}
+
+/// Tools that a `cli-tools.json` of the reference system names, and what is wrong with the file.
+pub(crate) fn extra_tools(folders: &Folders) -> (Vec<Tool>, Option<String>) {
+    let Some(home) = &folders.home else { return (Vec::new(), None) };
+    let path = home.join(".claude/cli-tools.json");
+    match read(&path) {
+        Ok(Some(text)) => match parse_tools(&text) {
+            Ok(tools) => (tools, None),
+            Err(fault) => (Vec::new(), Some(format!("{path}: {fault}"))),
+        },
+        Ok(None) => (Vec::new(), None),
+        Err(_) => (Vec::new(), Some(format!("{path}: cannot be read"))),
+    }
+}
