@@ -7,6 +7,13 @@
 //! - [`require_agent`]: the real agents that `cargo xtask agents` installed.
 //! - [`scripted`]: an agent of our own that misbehaves in every way that a script asks for.
 
+mod bins;
+mod env;
 pub mod model;
+mod run;
+pub mod scripted;
 
+pub use bins::{agents_dir, find_agent, require_agent, scripted_agent, workspace_bin};
+pub use env::TestEnv;
 pub use model::{Call, Dialect, Failure, ModelRequest, ModelServer, Reply, Rule, Script, Turn, Usage, When};
+pub use run::{Output, Run, Running};
