@@ -155,6 +155,14 @@ mod tests {
     }
 
     #[test]
+    fn words_are_not_torn_where_output_is_held_back() {
+        let text = format!("{}disk-0123456789ABCDEFGHIJ{}", "y ".repeat(700), " z".repeat(700));
+        let masker = Masker::default();
+        assert_eq!(masker.mask(&text), text);
+        assert_eq!(streamed(&masker, text.as_bytes(), 1), text);
+    }
+
+    #[test]
     fn an_endless_secret_is_masked_in_bounded_memory() {
         let mut stream = Masker::default().stream();
         let mut out = stream.push(b"x sk-");

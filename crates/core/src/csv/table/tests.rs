@@ -57,6 +57,16 @@ fn places_are_lines_and_characters_of_the_file() {
 }
 
 #[test]
+fn crlf_is_one_line_end_everywhere() {
+    let table = table("id,x\r\n\r\n1,\"a\r\nb\"\r\n2,c\r\n");
+    assert_eq!(table.rows.iter().map(|row| row.line).collect::<Vec<_>>(), [3, 5]);
+    assert_eq!(
+        faults("id,x\r\n\"a\r\nb\"c,1\r\n"),
+        ["3:3: text follows the closing quote of the cell that opens at 2:1"]
+    );
+}
+
+#[test]
 fn every_fault_is_named_with_its_place() {
     for (text, expected) in [
         ("", vec!["1:1: the file is empty"]),
