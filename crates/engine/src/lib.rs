@@ -1,1 +1,30 @@
-//! Sessions on disk, the dispatcher, the workflows.
+//! The engine: sessions on disk, gates, the dispatcher, the workflows.
+//!
+//! One process drives a session and writes all of it. What happens is told as events through one journal; what must be
+//! decided is asked through gates. A workflow never prints and never asks a terminal.
+//!
+//! Rooms: [`store`] (all paths), [`session`], [`journal`], [`gate`], [`requests`] and [`registry`] (a session's files),
+//! [`board`] and [`guidelines`] (what agents share and must obey), [`run`] (the dispatcher), [`attribution`] (whose
+//! change is it), [`project`] and [`trust`] (where planex works), [`engine`] (all of it tied together), [`workflow`].
+
+pub mod attribution;
+pub mod board;
+pub mod cancel;
+pub mod engine;
+mod error;
+pub mod gate;
+pub mod guidelines;
+pub mod journal;
+pub mod project;
+pub mod registry;
+pub mod requests;
+pub mod run;
+pub mod session;
+pub mod store;
+pub mod trust;
+pub mod usage;
+pub mod workflow;
+
+pub use cancel::Cancel;
+pub use engine::{Driver, Engine};
+pub use error::{EngineError, ErrorKind, Result};

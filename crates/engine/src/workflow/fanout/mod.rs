@@ -1,0 +1,1 @@
+//! One agent job per CSV row (spec 10, *fanout*).

@@ -1,0 +1,3 @@
+//! The workflows, one room each.
+
+pub mod fanout;
