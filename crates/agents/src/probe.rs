@@ -169,14 +169,14 @@ fn version_in(text: &str) -> Option<String> {
 }
 
 async fn login(known: &Known, agent: &Agent, environment: &Environment) -> Login {
-    let set = |name: &&str| {
-        let own = agent.settings.env.get(*name).is_some_and(|value| !value.is_empty());
+    let set = |name: &str| {
+        let own = agent.settings.env.get(name).is_some_and(|value| !value.is_empty());
         own || environment.non_empty(name).is_some()
     };
     let exists = |files: &[(LoginBase, &str)]| {
         files.iter().any(|(base, name)| base_folder(*base, environment).is_some_and(|dir| fs::exists(&dir.join(name))))
     };
-    if known.login_vars.iter().any(|name| set(&name)) || exists(known.login_files) {
+    if known.login_vars.iter().any(|name| set(name)) || exists(known.login_files) {
         return Login::LoggedIn;
     }
     let asked = match known.login_command {

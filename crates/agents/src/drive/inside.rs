@@ -67,6 +67,7 @@ pub(crate) async fn run(
             match verdict {
                 Verdict::Accepted(accepted) => report.complete(accepted),
                 Verdict::Nothing => report.fail(Cause::new(CauseKind::NoResult, "no result reported")),
+                Verdict::Foreign(complaint) => report.fail(Cause::new(CauseKind::NoResult, complaint)),
                 Verdict::Unfit(complaint) => report.fail(Cause::new(CauseKind::InvalidResult, complaint)),
             };
         }

@@ -21,6 +21,9 @@ pub fn asked_to_stop(outcome: &planex_core::job::JobOutcome) -> bool {
     outcome.notes.iter().any(|note| note == STOP_NOTE)
 }
 
+/// How the fault of a result with another id begins.
+const FOREIGN: &str = "it carries the id";
+
 /// A result that counts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Accepted {
@@ -37,6 +40,8 @@ pub(crate) enum Verdict {
     Nothing,
     /// Something was reported, nothing that fits: what is wrong with it, for the agent.
     Unfit(String),
+    /// Only results of another id were reported, which count as none.
+    Foreign(String),
 }
 
 /// Checks results of one job.
@@ -75,7 +80,7 @@ impl<'a> Judge<'a> {
                 None | Some(Value::Null) => {}
                 Some(id) if same_id(id, expected) => {}
                 Some(id) => {
-                    let message = format!("it carries the id {id}, but this job's id is \"{expected}\"");
+                    let message = format!("{FOREIGN} {id}, but this job's id is \"{expected}\"");
                     return Err(vec![Fault { pointer: "/id".to_owned(), message }]);
                 }
             }
@@ -112,15 +117,11 @@ impl<'a> Judge<'a> {
                     }
                     accepted = Some(found);
                 }
-                Verdict::Unfit(text) => complaint = Some(text),
+                bad @ (Verdict::Unfit(_) | Verdict::Foreign(_)) => complaint = Some(bad),
                 Verdict::Nothing => {}
             }
         }
-        match (accepted, complaint) {
-            (Some(accepted), _) => Verdict::Accepted(accepted),
-            (None, Some(complaint)) => Verdict::Unfit(complaint),
-            (None, None) => Verdict::Nothing,
-        }
+        accepted.map(Verdict::Accepted).or(complaint).unwrap_or(Verdict::Nothing)
     }
 
     /// The result file.
@@ -155,8 +156,8 @@ impl<'a> Judge<'a> {
         let mut complaint = None;
         let mut settle = |verdict: Verdict| match verdict {
             Verdict::Accepted(accepted) => Some(Verdict::Accepted(accepted)),
-            Verdict::Unfit(text) => {
-                complaint.get_or_insert(text);
+            bad @ (Verdict::Unfit(_) | Verdict::Foreign(_)) => {
+                complaint.get_or_insert(bad);
                 None
             }
             Verdict::Nothing => None,
@@ -179,7 +180,7 @@ impl<'a> Judge<'a> {
         {
             return done;
         }
-        complaint.map_or(Verdict::Nothing, Verdict::Unfit)
+        complaint.unwrap_or(Verdict::Nothing)
     }
 
     fn take(&self, picked: Picked, source: ResultSource, notes: &mut Vec<String>) -> Verdict {
@@ -193,9 +194,11 @@ impl<'a> Judge<'a> {
             }
             Picked::Nothing => Verdict::Nothing,
             other @ (Picked::Unfit(_) | Picked::CutOff | Picked::Broken(_)) => {
+                let foreign =
+                    matches!(&other, Picked::Unfit(faults) if faults.iter().any(|f| f.message.starts_with(FOREIGN)));
                 let complaint = truncate_bytes(&other.complaint().unwrap_or_default(), 2000);
                 notes.push(format!("a result from the {} was not taken: {complaint}", name(source)));
-                Verdict::Unfit(complaint)
+                if foreign { Verdict::Foreign(complaint) } else { Verdict::Unfit(complaint) }
             }
         }
     }

@@ -106,11 +106,11 @@ impl Job<'_> {
                 None
             }
             // Its work was done; what it said last counts like that of one that ended by itself.
-            Verdict::Nothing | Verdict::Unfit(_) if stopped.is_some() => {
+            Verdict::Nothing | Verdict::Unfit(_) | Verdict::Foreign(_) if stopped.is_some() => {
                 report.fail(stopped.unwrap_or_else(|| timeout(self.spec)));
                 None
             }
-            Verdict::Nothing | Verdict::Unfit(_) if !end.ending.well => {
+            Verdict::Nothing | Verdict::Unfit(_) | Verdict::Foreign(_) if !end.ending.well => {
                 let now = self.context.clock.now();
                 let cause = fault.map(|fault| fault.to_cause(now, &local_zone(now)));
                 report.fail(cause.unwrap_or_else(|| Cause::new(CauseKind::Failed, "it did not end well")));
@@ -119,6 +119,10 @@ impl Job<'_> {
             Verdict::Nothing => {
                 report.fail(Cause::new(CauseKind::NoResult, "no result reported"));
                 Some("no result was reported".to_owned())
+            }
+            Verdict::Foreign(complaint) => {
+                report.fail(Cause::new(CauseKind::NoResult, format!("no result reported: {complaint}")));
+                Some(complaint)
             }
             Verdict::Unfit(complaint) => {
                 report.fail(Cause::new(CauseKind::InvalidResult, complaint.clone()));

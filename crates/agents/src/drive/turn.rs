@@ -164,7 +164,10 @@ impl Turn<'_> {
     async fn drain(&mut self, stream: &mut (impl AsyncRead + Unpin), from: From, open: bool) {
         let until = Instant::now() + DRAIN;
         let mut buffer = vec![0; CHUNK];
-        while open {
+        if !open {
+            return;
+        }
+        loop {
             match tokio::time::timeout_at(until, read(stream, &mut buffer)).await {
                 Ok(Some(bytes)) => self.take(from, bytes),
                 Ok(None) | Err(_) => return,
