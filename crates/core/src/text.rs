@@ -1,8 +1,8 @@
 //! Text of others, made fit to store, to cut and to show.
 //!
-//! Three concerns, three files: [`cut`] keeps texts below a limit, [`safe`] takes the teeth out of foreign text
-//! (terminal sequences, control, bidirectional and invisible characters; spec 70, *Security*), [`markdown`] keeps it
-//! from becoming markup, [`columns`] measures what it takes on a terminal.
+//! Four concerns, four files: `cut` keeps texts below a limit, `safe` takes the teeth out of foreign text
+//! (terminal sequences, control, bidirectional and invisible characters; spec 70, *Security*), `markdown` keeps it
+//! from becoming markup, `columns` measures what it takes on a terminal.
 
 mod columns;
 mod cut;

@@ -1,8 +1,8 @@
 //! CSV as people and spreadsheets write it (spec 10, *CSV everywhere*).
 //!
-//! Reading happens in three steps, each in its own file: bytes to text ([`decode`]), a quote-aware scan that knows line
-//! and column of every cell and finds what is wrong ([`scan`]), and the `csv` crate for the cells themselves
-//! ([`table`]). The scan stands in front because the crate reports neither an unclosed quote nor a column. Writing knows
+//! Reading happens in three steps, each in its own file: bytes to text (`decode`), a quote-aware scan that knows line
+//! and column of every cell and finds what is wrong (`scan`), and the `csv` crate for the cells themselves
+//! (`table`). The scan stands in front because the crate reports neither an unclosed quote nor a column. Writing knows
 //! one form only: comma, LF, header bare, cells quoted.
 //!
 //! Nothing here knows a file name: whoever shows a [`CsvFault`] puts `FILE:` in front.
