@@ -1,5 +1,8 @@
 //! The real agents against the scripted model: proves that the server speaks what today's versions expect.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests: what fails here fails the test")]
+
+use std::io::Write as _;
 use std::time::Duration;
 
 use planex_testkit::{Dialect, Failure, ModelServer, Output, Rule, Script, TestEnv, Usage, find_agent};
@@ -194,7 +197,7 @@ fn optional(agent: &str, dialect: Dialect) {
     if find_agent(agent).is_some() {
         changes_files(agent, dialect);
     } else {
-        println!("{agent} is not installed (`cargo xtask agents {agent}`): not tested");
+        let _ = writeln!(std::io::stderr(), "{agent} is not installed (`cargo xtask agents {agent}`): not tested");
     }
 }
 

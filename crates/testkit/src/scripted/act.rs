@@ -88,7 +88,8 @@ pub(super) fn to_stderr(bytes: &[u8]) {
 }
 
 fn flood(bytes: u64, to: Stream, lines: bool) {
-    let mut block = vec![b'x'; 64 * 1024];
+    // A multiple of the lines' length, so that lines go on over blocks.
+    let mut block = vec![b'x'; 64_000];
     if lines {
         block.iter_mut().skip(99).step_by(100).for_each(|byte| *byte = b'\n');
     }

@@ -72,7 +72,7 @@ impl Context {
             }
         };
         let role = variable("PLANEX_ROLE").unwrap_or_default();
-        let id = row_id().or_else(|| variable("PLANEX_JOB_ID")).unwrap_or_default();
+        let id = row_id()?.or_else(|| variable("PLANEX_JOB_ID")).unwrap_or_default();
         let state = args.state.or_else(|| path.map(|path| format!("{path}.state").into()));
         let attempt = state.as_deref().map_or(Ok(1), |state| count(state, &role, &id))?;
         let cwd = env::current_dir().map_err(|error| error.to_string())?;
@@ -165,10 +165,12 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-fn row_id() -> Option<String> {
-    let text = fs::read_to_string(variable("PLANEX_ROW_FILE")?).ok()?;
-    let row: Value = serde_json::from_str(&text).ok()?;
-    row["id"].as_str().map(str::to_owned)
+/// The row's id; a row that cannot be read is planex's fault, and must not look like a job without one.
+fn row_id() -> Result<Option<String>, String> {
+    let Some(file) = variable("PLANEX_ROW_FILE") else { return Ok(None) };
+    let text = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+    let row: Value = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
+    Ok(row["id"].as_str().map(str::to_owned))
 }
 
 /// The number of this run among those of the same role and id; two runs at once get two numbers.
