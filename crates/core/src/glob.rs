@@ -107,6 +107,15 @@ impl Scope {
         }
     }
 
+    /// What the paths of each included pattern begin with; nothing for no scope.
+    pub(crate) fn prefixes(&self) -> impl Iterator<Item = &str> {
+        let include = match self {
+            Self::Everything => &[],
+            Self::Paths(set) => set.include.as_slice(),
+        };
+        include.iter().map(Pattern::prefix)
+    }
+
     /// Whether a scope was given.
     #[must_use]
     pub fn is_limited(&self) -> bool {

@@ -119,4 +119,5 @@ pub fn ready<S: AsRef<str>>(nodes: &[(&str, &[S])], done: &HashSet<&str>) -> Vec
     nodes.iter().enumerate().filter(|(_, node)| is_ready(node)).map(|(index, _)| index).collect()
 }
 
+// Waves fill by index; everyone else speaks in ids.
 pub(crate) use build::Graph as IndexedGraph;

@@ -84,6 +84,11 @@ impl Pattern {
         &self.parts
     }
 
+    /// What every path of this pattern begins with.
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     /// Whether some path could begin as both patterns do. Cheap; says no only if they cannot meet.
     pub(super) fn may_meet(&self, other: &Self) -> bool {
         self.prefix.starts_with(&other.prefix) || other.prefix.starts_with(&self.prefix)

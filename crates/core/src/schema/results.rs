@@ -4,10 +4,19 @@
 //! Strict for what planex needs, open for more.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::discovery::DiscoveryKind;
+
+/// Some agents, and all in strict dialects, write null for what they leave out.
+fn null_is_absent<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
 
 /// Assessment of a requirement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,14 +56,14 @@ pub enum Complexity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AssessedAngle {
     /// E1, E2, …
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub id: String,
     /// Name, such as architecture, dependencies, integration-points, testing, patterns, security, performance,
     /// state-management, error-handling, edge-cases.
     #[schemars(length(min = 1))]
     pub angle: String,
     /// What to find out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub description: String,
     /// Where to look and what matters, for this requirement.
     pub focus: String,
@@ -67,6 +76,17 @@ pub struct AssessedAngle {
 pub enum ReportedStatus {
     Completed,
     Failed,
+}
+
+impl ReportedStatus {
+    /// The word of the interface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// Something worth knowing for the others, for the shared board.
@@ -113,13 +133,13 @@ pub struct ExploreResult {
     /// What was found, with paths, at most 800 characters.
     pub findings: String,
     /// Files that matter, relative to the project root.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub key_files: Vec<String>,
     /// Why it failed.
-    #[serde(default)]
-    pub error: Option<String>,
+    #[serde(default, deserialize_with = "null_is_absent")]
+    pub error: String,
     /// Entries for the shared board.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub discoveries: Vec<DiscoveryDraft>,
 }
 
@@ -130,7 +150,7 @@ pub struct PlanResult {
     #[schemars(length(min = 1))]
     pub tasks: Vec<PlannedTask>,
     /// Entries for the shared board.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub discoveries: Vec<DiscoveryDraft>,
 }
 
@@ -145,25 +165,25 @@ pub struct PlannedTask {
     /// Complete in itself: who does the task reads nothing else.
     pub description: String,
     /// Test cases to write or to pass.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub test: String,
     /// What must hold when it is done, checkable.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub acceptance_criteria: String,
     /// Paths or globs that the task may change, separated by `;`. Globs know **, *, ?, {a,b}, […]; ! excludes.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub scope: String,
     /// Tips, then || and reference files separated by `;`; either part is optional.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub hints: String,
     /// Shell commands that verify the task, one a line.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub execution_directives: String,
     /// Ids of the tasks that must be done before.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub deps: Vec<String>,
     /// Ids of the explorations (E…) and tasks (T…) whose findings the task needs.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub context_from: Vec<String>,
 }
 
@@ -177,18 +197,18 @@ pub struct ExecuteResult {
     /// What was done and learned, at most 500 characters.
     pub findings: String,
     /// Files that were changed, relative to the project root.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub files_modified: Vec<String>,
     /// Whether all tests pass.
     pub tests_passed: bool,
     /// Which acceptance criteria are met, and which are not.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub acceptance_met: String,
     /// Why it failed.
-    #[serde(default)]
-    pub error: Option<String>,
+    #[serde(default, deserialize_with = "null_is_absent")]
+    pub error: String,
     /// Entries for the shared board.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub discoveries: Vec<DiscoveryDraft>,
 }
 
@@ -200,10 +220,10 @@ pub struct ReviewResult {
     /// One paragraph.
     pub summary: String,
     /// What was found.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub issues: Vec<ReviewIssue>,
     /// Entries for the shared board.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub discoveries: Vec<DiscoveryDraft>,
 }
 
@@ -223,12 +243,12 @@ pub struct ReviewIssue {
     /// critical, high, medium or low.
     pub severity: String,
     /// As file:line.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub location: String,
     /// What is wrong.
     pub description: String,
     /// How to mend it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub fix: String,
 }
 
@@ -238,7 +258,7 @@ pub struct ConvergeResult {
     /// Each task that was looked at.
     pub tasks: Vec<ConvergedTask>,
     /// Entries for the shared board.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub discoveries: Vec<DiscoveryDraft>,
 }
 
@@ -250,7 +270,7 @@ pub struct ConvergedTask {
     /// Each criterion of the task.
     pub criteria: Vec<CheckedCriterion>,
     /// What no test covers.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub test_gaps: Vec<String>,
 }
 
@@ -262,7 +282,7 @@ pub struct CheckedCriterion {
     /// Whether it is met.
     pub met: bool,
     /// What shows it, as file:line or a command's output.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub evidence: String,
 }
 
@@ -272,12 +292,12 @@ pub struct FixResult {
     /// Whether it is mended.
     pub fixed: bool,
     /// Files that were changed, relative to the project root.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub files_modified: Vec<String>,
     /// What was done, or why it cannot be.
     pub summary: String,
     /// Entries for the shared board.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub discoveries: Vec<DiscoveryDraft>,
 }
 

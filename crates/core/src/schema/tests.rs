@@ -89,6 +89,17 @@ fn accepted_values_fit_the_types() {
 }
 
 #[test]
+fn the_types_read_null_as_absent() {
+    let result: ExecuteResult = serde_json::from_value(json!({
+        "id": "T1", "status": "failed", "findings": "", "tests_passed": false,
+        "error": null, "files_modified": null, "discoveries": null, "acceptance_met": null
+    }))
+    .expect("reads");
+    assert_eq!((result.error.as_str(), result.files_modified.len()), ("", 0));
+    assert_eq!(result.status.as_str(), "failed");
+}
+
+#[test]
 fn faults_are_short_and_few() {
     let long = "x".repeat(100_000);
     let faults = checker("execute").check(&json!({"id": 1, "status": long, "findings": 2, "tests_passed": "maybe"}));
