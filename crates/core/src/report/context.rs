@@ -3,7 +3,7 @@
 use crate::rows::{ExploreRow, RowStatus, TaskRow};
 
 /// Said when no named row has anything to tell.
-pub const NOTHING: &str = "No previous context available";
+const NOTHING: &str = "No previous context available";
 
 /// The findings of the rows in `context_from`, in its order; only completed rows with findings.
 #[must_use]

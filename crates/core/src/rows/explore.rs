@@ -6,7 +6,7 @@ use crate::graph;
 use crate::schema::results::Assess;
 
 /// Columns of `explore.csv`, in the seed's order.
-pub const COLUMNS: [&str; 10] =
+const COLUMNS: [&str; 10] =
     ["id", "angle", "description", "focus", "deps", "wave", "status", "findings", "key_files", "error"];
 
 /// One row of `explore.csv`.

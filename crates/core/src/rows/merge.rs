@@ -28,7 +28,7 @@ impl ExploreRow {
         self.findings = truncate_chars(&clean_cell(&report.findings), EXPLORE_FINDINGS);
         self.key_files = report.key_files.iter().map(|file| clean_cell(file)).collect();
         self.error = match self.status {
-            RowStatus::Failed => reason(report.error.as_deref(), &report.findings),
+            RowStatus::Failed => reason(&report.error, &report.findings),
             RowStatus::Pending | RowStatus::Completed | RowStatus::Skipped => String::new(),
         };
     }
@@ -53,16 +53,16 @@ impl TaskRow {
             (ReportedStatus::Completed, true) => (RowStatus::Completed, String::new()),
             (ReportedStatus::Completed, false) => (
                 RowStatus::Failed,
-                reason(report.error.as_deref(), "the agent reported `completed`, but also that tests do not pass"),
+                reason(&report.error, "the agent reported `completed`, but also that tests do not pass"),
             ),
-            (ReportedStatus::Failed, _) => (RowStatus::Failed, reason(report.error.as_deref(), &report.findings)),
+            (ReportedStatus::Failed, _) => (RowStatus::Failed, reason(&report.error, &report.findings)),
         };
     }
 }
 
 /// The agent's own reason, else what stands for it; one readable cell.
-fn reason(error: Option<&str>, otherwise: &str) -> String {
-    let said = error.filter(|error| !error.trim().is_empty()).unwrap_or(otherwise);
+fn reason(error: &str, otherwise: &str) -> String {
+    let said = if error.trim().is_empty() { otherwise } else { error };
     truncate_chars(&clean_cell(said), TASK_FINDINGS)
 }
 

@@ -11,7 +11,7 @@ use crate::graph::GraphFault;
 use crate::waves::{self, WaveFault, WaveInput, WavePlan};
 
 /// Columns of `tasks.csv`, in the seed's order.
-pub const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 17] = [
     "id",
     "title",
     "description",
