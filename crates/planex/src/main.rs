@@ -4,8 +4,11 @@ mod cli;
 mod commands;
 mod context;
 mod error;
+mod folders;
 mod input;
 mod panic;
+mod request;
+mod setup;
 mod ui;
 
 use std::process::ExitCode;
@@ -13,6 +16,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    // First of all: this very program is also the guardian of its jobs.
+    planex_sys::process::main_if_guardian();
     panic::install();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

@@ -43,6 +43,11 @@ pub(crate) fn trust_store(folders: &Folders) -> Result<TrustStore> {
     Ok(TrustStore::new(folder.join("trust.json")))
 }
 
+/// The project, for commands that need no settings.
+pub(crate) fn project(context: &Context) -> Project {
+    Project::find(&context.dir, Folders::of(&context.env).home.as_deref())
+}
+
 impl Setup {
     /// Finds the project and reads its settings. Parts that wait for trust have no effect.
     pub(crate) fn read(context: &Context) -> Result<Self> {
@@ -65,7 +70,7 @@ impl Setup {
     pub(crate) fn trusted(context: &Context, ui: &mut Ui) -> Result<Self> {
         let setup = Self::read(context)?;
         let Some(parts) = &setup.untrusted else { return Ok(setup) };
-        if !ui.is_interactive() || !ask_trust(&setup, parts, ui)? {
+        if !ui.is_interactive() || !ask_trust(&setup.project.root, parts, ui)? {
             return Err(trust::not_trusted(&setup.project.root, parts).into());
         }
         trust_store(&setup.folders)?.grant(&setup.project.root, &parts.hash)?;
@@ -92,8 +97,8 @@ fn project_parts(project: &Project) -> Result<Option<TrustedParts>> {
 }
 
 /// Shows what is to be trusted, and asks.
-pub(crate) fn ask_trust(setup: &Setup, parts: &TrustedParts, ui: &mut Ui) -> Result<bool> {
-    let title = ui.err_colours().paint(Tone::Title, &format!("{}/planex.toml sets what planex runs:", setup.project.root));
+pub(crate) fn ask_trust(root: &camino::Utf8Path, parts: &TrustedParts, ui: &mut Ui) -> Result<bool> {
+    let title = ui.err_colours().paint(Tone::Title, &format!("{root}/planex.toml sets what planex runs:"));
     ui.important(title);
     for line in &parts.lines {
         ui.important(format!("  {}", planex_core::text::one_line(line)));
@@ -102,7 +107,7 @@ pub(crate) fn ask_trust(setup: &Setup, parts: &TrustedParts, ui: &mut Ui) -> Res
         .with_default(false)
         .with_help_message("asked again when it changes")
         .prompt()
-        .map_err(|_| CliError::new(Exit::Stopped, "not trusted").hint(format!("planex trust {}", setup.project.root)))
+        .map_err(|_| CliError::new(Exit::Stopped, "not trusted").hint(format!("planex trust {root}")))
 }
 
 fn read(path: &camino::Utf8Path) -> Result<Option<String>> {

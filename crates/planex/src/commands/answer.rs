@@ -1,7 +1,12 @@
 //! `planex answer`.
 
+use planex_core::gate::Answerer;
+use planex_engine::{gate, session};
+use serde_json::json;
+
 use crate::context::Context;
-use crate::error::{CliError, Exit, Result};
+use crate::error::{Exit, Result};
+use crate::setup::project;
 use crate::ui::Ui;
 
 /// Answer the open gate of a session
@@ -19,12 +24,23 @@ pub(crate) struct AnswerArgs {
     pub(crate) text: Option<String>,
 }
 
-fn pair(given: &str) -> Result<(String, String), String> {
+fn pair(given: &str) -> std::result::Result<(String, String), String> {
     let (question, option) = given.split_once('=').ok_or("expected QUESTION=OPTION")?;
     Ok((question.trim().to_owned(), option.trim().to_owned()))
 }
 
 /// Runs the command.
-pub(crate) fn run(_args: &AnswerArgs, _context: &Context, _ui: &mut Ui) -> Result<Exit> {
-    Err(CliError::failed("the engine is not built in yet"))
+pub(crate) fn run(args: &AnswerArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    context.refuse_inside_job("answer")?;
+    let found = session::find(&project(context).root, &args.session, None)?;
+    let now = planex_sys::clock::now();
+    let (gate, answer) =
+        gate::answer_gate(&found.paths(), &args.answers, args.text.as_deref(), Answerer::Command, now)?;
+    let next = format!("planex resume {}", found.id);
+    if ui.is_json() {
+        ui.json_line(&json!({ "session": found.id, "gate": gate.id, "answer": answer, "next": next }));
+    }
+    ui.status(format_args!("the gate `{}` of {} is answered; go on with:", gate.id, found.id));
+    ui.result(next);
+    Ok(Exit::Done)
 }

@@ -1,7 +1,10 @@
 //! `planex cancel`.
 
+use planex_engine::requests::Request;
+
 use crate::context::Context;
-use crate::error::{CliError, Exit, Result};
+use crate::error::{Exit, Result};
+use crate::request::ask;
 use crate::ui::Ui;
 
 /// Cancel a session, or some of its tasks
@@ -15,6 +18,6 @@ pub(crate) struct CancelArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(_args: &CancelArgs, _context: &Context, _ui: &mut Ui) -> Result<Exit> {
-    Err(CliError::failed("the engine is not built in yet"))
+pub(crate) fn run(args: &CancelArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    ask(&args.session, &Request::Cancel { tasks: args.tasks.clone() }, context, ui)
 }

@@ -1,7 +1,10 @@
 //! `planex pause`.
 
+use planex_engine::requests::Request;
+
 use crate::context::Context;
-use crate::error::{CliError, Exit, Result};
+use crate::error::{Exit, Result};
+use crate::request::ask;
 use crate::ui::Ui;
 
 /// Stop a session after the jobs that run now
@@ -12,6 +15,6 @@ pub(crate) struct PauseArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(_args: &PauseArgs, _context: &Context, _ui: &mut Ui) -> Result<Exit> {
-    Err(CliError::failed("the engine is not built in yet"))
+pub(crate) fn run(args: &PauseArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    ask(&args.session, &Request::Pause, context, ui)
 }

@@ -1,7 +1,10 @@
 //! `planex skip`.
 
+use planex_engine::requests::Request;
+
 use crate::context::Context;
-use crate::error::{CliError, Exit, Result};
+use crate::error::{Exit, Result};
+use crate::request::ask;
 use crate::ui::Ui;
 
 /// Skip tasks of a session that did not start yet
@@ -15,6 +18,6 @@ pub(crate) struct SkipArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(_args: &SkipArgs, _context: &Context, _ui: &mut Ui) -> Result<Exit> {
-    Err(CliError::failed("the engine is not built in yet"))
+pub(crate) fn run(args: &SkipArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    ask(&args.session, &Request::Skip { tasks: args.tasks.clone() }, context, ui)
 }

@@ -1,9 +1,13 @@
 //! `planex trust`.
 
 use camino::Utf8PathBuf;
+use planex_engine::project::Project;
+use planex_engine::trust::Status;
 
 use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
+use crate::folders::Folders;
+use crate::setup::{ask_trust, trust_store};
 use crate::ui::Ui;
 
 /// Trust the configuration of a repository
@@ -19,6 +23,40 @@ pub(crate) struct TrustArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(_args: &TrustArgs, _context: &Context, _ui: &mut Ui) -> Result<Exit> {
-    Err(CliError::failed("the engine is not built in yet"))
+pub(crate) fn run(args: &TrustArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    context.refuse_inside_job("trust")?;
+    let folders = Folders::of(&context.env);
+    let dir = args.dir.as_ref().map_or_else(|| context.dir.clone(), |dir| context.path(dir));
+    if !planex_sys::fs::is_dir(&dir) {
+        return Err(CliError::usage(format!("`{dir}` is not a folder")));
+    }
+    let root = Project::find(&dir, folders.home.as_deref()).root;
+    let store = trust_store(&folders)?;
+    if args.revoke {
+        let was = store.revoke(&root)?;
+        ui.result(if was { format!("{root} is not trusted any more") } else { format!("{root} was not trusted") });
+        return Ok(Exit::Done);
+    }
+    let parts = match store.status(&root)? {
+        Status::NotNeeded => {
+            ui.result(format_args!("nothing in {root}/planex.toml needs trust"));
+            return Ok(Exit::Done);
+        }
+        Status::Trusted => {
+            ui.result(format_args!("{root} is trusted already"));
+            return Ok(Exit::Done);
+        }
+        Status::Unknown(parts) | Status::Changed(parts) => parts,
+    };
+    // Typing the command is the consent; at a terminal the user still sees first what it means. -y gives no trust, and
+    // takes none away from someone who typed this.
+    if ui.is_interactive() && !ask_trust(&root, &parts, ui)? {
+        return Err(CliError::new(Exit::Stopped, format!("{root} is not trusted")));
+    }
+    store.grant(&root, &parts.hash)?;
+    for line in &parts.lines {
+        ui.status(format_args!("  {}", planex_core::text::one_line(line)));
+    }
+    ui.result(format_args!("{root} is trusted as it is now"));
+    Ok(Exit::Done)
 }

@@ -85,7 +85,10 @@ pub(crate) fn of_event(event: &EventKind, language: Language, verbosity: Verbosi
             };
             let tone = if *status == JobStatus::Completed { Tone::Dim } else { Tone::Warning };
             let item = item.as_ref().unwrap_or(run);
-            Line::toned(tone, say(Msg::JobFinished, &[("item", item), ("status", &status_word), ("duration", &duration)]))
+            Line::toned(
+                tone,
+                say(Msg::JobFinished, &[("item", item), ("status", &status_word), ("duration", &duration)]),
+            )
         }
         EventKind::ItemFinished { item, status, error, .. } => {
             let tone = if status == "completed" { Tone::Good } else { Tone::Error };
@@ -116,11 +119,8 @@ pub(crate) fn of_event(event: &EventKind, language: Language, verbosity: Verbosi
 }
 
 fn choices(answer: &Answer) -> String {
-    let words: Vec<&str> = answer
-        .chosen
-        .values()
-        .filter_map(|chosen| chosen.option.as_deref().or(chosen.text.as_deref()))
-        .collect();
+    let words: Vec<&str> =
+        answer.chosen.values().filter_map(|chosen| chosen.option.as_deref().or(chosen.text.as_deref())).collect();
     words.join(", ")
 }
 

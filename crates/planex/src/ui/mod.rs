@@ -4,8 +4,9 @@
 //! standard error. Foreign text passes [`planex_core::text::safe`] before it is shown.
 
 pub(crate) mod colour;
-mod lines;
+pub(crate) mod lines;
 mod progress;
+pub(crate) mod size;
 pub(crate) mod table;
 pub(crate) mod terminal;
 
@@ -41,6 +42,8 @@ pub(crate) struct Ui {
     err: Colours,
     interactive: bool,
     progress: bool,
+    /// Standard output is no terminal: lines are as long as they are.
+    wide: bool,
     broken: Arc<AtomicBool>,
 }
 
@@ -64,6 +67,7 @@ impl Ui {
             err: Colours::decide(when, stderr, env),
             interactive: stdin && stderr,
             progress: stderr && !common.no_progress && !ci && !dumb && verbosity > Verbosity::Quiet,
+            wide: !stdout,
             broken: Arc::default(),
         }
     }
@@ -106,6 +110,14 @@ impl Ui {
     /// What was asked for, for people: standard output, or standard error beside `--json`.
     pub(crate) fn result(&mut self, text: impl Display) {
         if self.json { self.to_stderr(&text) } else { self.to_stdout(&text) }
+    }
+
+    /// A table: what was asked for, for people. At a terminal lines are cut to its width.
+    pub(crate) fn table(&mut self, table: &table::Table) {
+        let columns = if self.wide { usize::MAX } else { terminal_width() };
+        for line in table.lines(columns) {
+            self.result(line);
+        }
     }
 
     /// What was asked for, for machines: one line of JSON on standard output.
@@ -185,4 +197,10 @@ impl Ui {
             self.broken.store(true, Ordering::Relaxed);
         }
     }
+}
+
+/// Columns of the terminal that standard output is; 80 where it does not tell.
+fn terminal_width() -> usize {
+    let columns = terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+    columns.filter(|columns| *columns >= 20).unwrap_or(80)
 }

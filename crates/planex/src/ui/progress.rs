@@ -166,7 +166,13 @@ mod tests {
         });
         let shown = term.contents();
         assert!(shown.contains("1,234 tokens  $0.50") && !shown.contains("codex"), "{shown}");
-        progress.event(&EventKind::WaveFinished { phase: "execute".into(), wave: 1, completed: 1, failed: 0, skipped: 0 });
+        progress.event(&EventKind::WaveFinished {
+            phase: "execute".into(),
+            wave: 1,
+            completed: 1,
+            failed: 0,
+            skipped: 0,
+        });
         assert_eq!(term.contents(), "");
     }
 }
