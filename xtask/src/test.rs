@@ -23,18 +23,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let nextest = !args.plain && exists("cargo-nextest");
     let mut test = cargo();
     test.args(if nextest { &["nextest", "run", "--no-fail-fast"][..] } else { &["test", "--no-fail-fast"][..] });
+    // Programs of the workspace that tests start by path: they must be there before the first test looks.
+    let mut build = cargo();
+    build.args(["build", "--bins"]);
     if args.package.is_empty() {
         test.arg("--workspace");
+        build.arg("--workspace");
+    } else {
+        build.args(["--package", "planex-testkit"]);
     }
     for package in &args.package {
         test.args(["--package", package]);
+        build.args(["--package", package]);
     }
     if !args.rest.is_empty() {
         test.arg("--").args(&args.rest);
     }
-    // Programs of the workspace that tests start by path: they must be there before the first test looks.
-    let mut build = cargo();
-    build.args(["build", "--workspace", "--bins"]);
     shell::run(&mut build)?;
     shell::run(&mut test)?;
     if nextest && args.package.is_empty() && args.rest.is_empty() {

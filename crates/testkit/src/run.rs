@@ -87,7 +87,7 @@ impl Run {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let shown = format!("{} {}", self.program, self.args.join(" "));
         let started = Instant::now();
-        let mut child = must(&format!("start `{shown}`"), command.spawn());
+        let mut child = must(&format!("start `{shown}`"), spawn(&mut command));
         if let Some(mut pipe) = child.stdin.take() {
             let input = self.stdin;
             // In a thread: the program may write before it reads. One that reads nothing breaks the pipe, as it may.
@@ -253,6 +253,20 @@ impl Output {
     #[must_use]
     pub fn json_lines(&self) -> Vec<serde_json::Value> {
         self.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+}
+
+/// A script that was just written may still be open for writing in a child that another thread is about to start.
+fn spawn(command: &mut Command) -> std::io::Result<Child> {
+    let mut tries = 0;
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy && tries < 100 => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            result => return result,
+        }
     }
 }
 
