@@ -18,6 +18,7 @@ use crate::cancel::Cancel;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::gate::{Asker, Gates, Nobody, SharedAsker};
 use crate::journal::{EventSink, Journal, Surface, Surfaces};
+use crate::native::Native;
 use crate::project::Project;
 use crate::run::{BudgetState, Dispatcher, Executor, LocalExecutor, Parts, Policy, Watch};
 use crate::session::Session;
@@ -48,6 +49,8 @@ pub struct Engine {
     pub cancel: Cancel,
     /// What this process does, as typed, for the lock.
     pub command: String,
+    /// planex's own explorer and planner; the same one that the agents know as `native`.
+    pub native: Arc<Native>,
     /// Times and counts of the dispatcher; concurrency and limits come from the settings.
     pub policy: Policy,
     asker: SharedAsker,
@@ -111,6 +114,7 @@ impl Engine {
         };
         Self {
             masker: Arc::new(Masker::new(env.vars())),
+            native: Arc::new(Native::new(project.root.clone(), None, zone.stamp(clock.now()))),
             settings,
             env,
             project,

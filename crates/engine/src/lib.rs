@@ -15,6 +15,8 @@ mod error;
 pub mod gate;
 pub mod guidelines;
 pub mod journal;
+pub mod native;
+pub mod notes;
 pub mod project;
 pub mod registry;
 pub mod requests;

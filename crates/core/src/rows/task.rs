@@ -32,8 +32,8 @@ const COLUMNS: [&str; 17] = [
 ];
 
 /// Columns that planex writes; all others are what the user approves.
-pub const STATE_COLUMNS: [&str; 7] =
-    ["wave", "status", "findings", "files_modified", "tests_passed", "acceptance_met", "error"];
+pub const STATE_COLUMNS: [&str; 8] =
+    ["wave", "status", "findings", "key_files", "files_modified", "tests_passed", "acceptance_met", "error"];
 
 /// One row of `tasks.csv`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -327,7 +327,7 @@ pub(super) fn graph_node(fault: &GraphFault) -> &str {
 
 /// Hash of exactly what an approval covers: every column but the state, and the commands planex will run.
 #[must_use]
-pub fn approval_hash(sheet: &Sheet<TaskRow>, commands: &[String]) -> String {
+pub fn approval_hash<R>(sheet: &Sheet<R>, commands: &[String]) -> String {
     let mut hasher = Sha256::new();
     let mut feed = |text: &str| {
         hasher.update((text.len() as u64).to_be_bytes());

@@ -13,7 +13,9 @@ fn used(paths: &SessionPaths, id: &str) -> camino::Utf8PathBuf {
     paths.gates().join(format!("{id}.used"))
 }
 
-pub(super) fn is_used(paths: &SessionPaths, id: &str) -> bool {
+/// Whether something has acted on the answer to a gate.
+#[must_use]
+pub fn is_used(paths: &SessionPaths, id: &str) -> bool {
     fs::exists(&used(paths, id))
 }
 

@@ -14,7 +14,7 @@ use planex_core::settings::GatePolicy;
 use planex_sys::clock::Clock;
 use planex_sys::fs;
 
-pub use files::{answer_gate, load_answer, load_gate, open_gates, record_answer};
+pub use files::{answer_gate, is_used, load_answer, load_gate, open_gates, record_answer};
 pub use render::{answer_line, render_text};
 
 use crate::error::{EngineError, Result};
@@ -85,7 +85,7 @@ impl Gates {
             match answered {
                 None => return Ok(id),
                 // Answered from outside while nobody drove: it counts once, for the same content.
-                Some(answer) if same && answer.approves.as_deref() == approves && !files::is_used(&self.paths, &id) => {
+                Some(answer) if same && answer.approves.as_deref() == approves && !is_used(&self.paths, &id) => {
                     return Ok(id);
                 }
                 Some(_) => {}

@@ -1,3 +1,4 @@
 //! The workflows, one room each.
 
 pub mod fanout;
+pub mod waves;

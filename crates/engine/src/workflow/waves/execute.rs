@@ -1,0 +1,253 @@
+//! Phase 4: executing, wave by wave of `tasks.csv` (spec 20).
+//!
+//! The file is read again before every wave and written once after it. A result that an earlier planex flushed is merged
+//! without running its task again.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use planex_core::csv::Table;
+use planex_core::event::{EventKind, Level};
+use planex_core::job::{JobOutcome, Mode, Role};
+use planex_core::prompt::waves as prompt;
+use planex_core::report::prev_context;
+use planex_core::rows::{RowStatus, Sheet, TaskPlan, TaskRow, cascade, next_wave};
+use planex_sys::fs;
+use serde_json::{Map, Value};
+
+use super::attribute::Attribute;
+use super::jobs::{Wanted, leave_if_stopped};
+use super::{Flow, Walk};
+use crate::board;
+use crate::error::Result;
+use crate::run::{Ended, JobRequest, Next};
+
+/// Columns of a wave's file; `prev_context` follows at its end.
+const INPUT: [&str; 11] = [
+    "id",
+    "title",
+    "description",
+    "test",
+    "acceptance_criteria",
+    "scope",
+    "hints",
+    "execution_directives",
+    "deps",
+    "context_from",
+    "wave",
+];
+
+/// One wave, ready to run.
+struct Wave {
+    number: u32,
+    /// Rows that run, as indices into the sheet.
+    rows: Vec<usize>,
+    /// `prev_context` of each of them.
+    contexts: Vec<String>,
+}
+
+impl Flow<'_> {
+    /// Runs wave after wave until no row is pending.
+    pub(super) async fn execute_waves(&mut self) -> Walk {
+        let mut announced = false;
+        loop {
+            self.take_requests()?;
+            let (mut sheet, plan) = self.read_tasks()?;
+            self.skip_dependents(&mut sheet, &plan)?;
+            let Some((number, rows)) = next_wave(&sheet.rows, &plan.waves.wave) else { break };
+            if !self.still_approved(&sheet)? {
+                self.approve_tasks().await?;
+                continue;
+            }
+            if !announced {
+                self.executor().await?;
+                self.phase("execute", &format!("Executing {} wave(s)", plan.last_wave()));
+                announced = true;
+            }
+            let explorations = self.explorations()?;
+            let contexts = rows
+                .iter()
+                .filter_map(|i| sheet.rows.get(*i))
+                .map(|row| prev_context(&row.context_from, &explorations, &sheet.rows))
+                .collect();
+            self.execute_wave(&mut sheet, &plan, Wave { number, rows, contexts }).await?;
+        }
+        if announced {
+            let totals = self.totals();
+            self.phase_done(
+                "execute",
+                format!("{} completed, {} failed, {} skipped", totals.completed, totals.failed, totals.skipped),
+            );
+        }
+        Ok(())
+    }
+
+    async fn execute_wave(&mut self, sheet: &mut Sheet<TaskRow>, plan: &TaskPlan, wave: Wave) -> Walk {
+        let file = self.driver.session.paths.task_wave(wave.number);
+        fs::write_atomic(&file, wave_table(sheet, &wave).to_csv().as_bytes())?;
+        let items = wave.rows.iter().filter_map(|i| sheet.rows.get(*i)).map(|row| row.id.clone()).collect();
+        self.driver.events.emit(EventKind::WaveStarted {
+            phase: "execute".to_owned(),
+            wave: wave.number,
+            of: plan.last_wave(),
+            items,
+        });
+        let scopes: HashMap<String, planex_core::glob::Scope> = wave
+            .rows
+            .iter()
+            .filter_map(|i| Some((sheet.rows.get(*i)?.id.clone(), plan.scopes.get(*i)?.clone())))
+            .collect();
+        let attribute = Arc::new(Attribute::start(&self.engine.project.root, scopes));
+        let jobs = self.task_jobs(sheet, &wave).await?;
+        let paths = self.driver.session.paths.clone();
+        let (clock, zone) = (self.engine.clock.clone(), self.engine.zone.clone());
+        let ids: Vec<String> = wave.rows.iter().filter_map(|i| sheet.rows.get(*i)).map(|row| row.id.clone()).collect();
+        let mut done: BTreeMap<usize, (JobOutcome, Ended)> = BTreeMap::new();
+        let report = self
+            .run_batch(jobs, Some(attribute.clone()), |finished| {
+                let worker = ids.get(finished.index).map(String::as_str).unwrap_or_default();
+                if let Some(result) = &finished.outcome.result {
+                    let (found, _) = board::of_result(result, worker, clock.now(), &zone);
+                    board::add_all(&paths, &found)?;
+                }
+                done.insert(finished.index, (finished.outcome, finished.ended));
+                Ok(Next::GoOn)
+            })
+            .await?;
+        self.merge(sheet, plan, &wave, &done)?;
+        self.unattributed(&attribute);
+        leave_if_stopped(&report)?;
+        fs::remove_file(&file)?;
+        Ok(())
+    }
+
+    async fn task_jobs(&mut self, sheet: &Sheet<TaskRow>, wave: &Wave) -> Walk<Vec<JobRequest>> {
+        let chain = self.engine.chain(Role::Execute, Mode::Write, None).await?;
+        let around = self.surroundings(Role::Execute)?;
+        let notes = crate::notes::load(&self.driver.session.paths)?;
+        let mut jobs = Vec::new();
+        for (index, context) in wave.rows.iter().zip(&wave.contexts) {
+            let Some(row) = sheet.rows.get(*index) else { continue };
+            let earlier = self.earlier_error(&row.id)?;
+            let note = notes.get(&row.id).cloned();
+            let assignment = prompt::Assignment {
+                row,
+                context,
+                earlier_error: earlier.as_deref(),
+                note: note.as_deref(),
+                isolated: false,
+            };
+            let wanted = Wanted {
+                role: Role::Execute,
+                mode: Mode::Write,
+                item: &row.id,
+                title: &row.title,
+                prompt: prompt::execute(assignment, &around),
+                schema: "execute",
+                is_row: true,
+                fields: fields(sheet, *index, context),
+            };
+            jobs.push(self.request(wanted, chain.clone())?);
+        }
+        Ok(jobs)
+    }
+
+    /// Brings outcomes into the rows and writes `tasks.csv` once for the wave.
+    fn merge(
+        &mut self,
+        sheet: &mut Sheet<TaskRow>,
+        plan: &TaskPlan,
+        wave: &Wave,
+        done: &BTreeMap<usize, (JobOutcome, Ended)>,
+    ) -> Result<()> {
+        let mut counts = (0, 0, 0);
+        for (place, (outcome, ended)) in done {
+            let Some(index) = wave.rows.get(*place).copied() else { continue };
+            let Some(row) = sheet.rows.get_mut(index) else { continue };
+            if *ended == Ended::Skipped {
+                row.status = RowStatus::Skipped;
+                "skipped by the user".clone_into(&mut row.error);
+            } else if outcome.status != planex_core::job::JobStatus::Cancelled {
+                row.take(outcome, outcome.files_changed.iter().map(ToString::to_string).collect());
+            }
+            match row.status {
+                RowStatus::Completed => counts.0 += 1,
+                RowStatus::Failed => counts.1 += 1,
+                RowStatus::Skipped => counts.2 += 1,
+                // Cancelled before its end: it runs again at the next resume.
+                RowStatus::Pending => continue,
+            }
+            let state = row.state(plan.waves.wave.get(index).copied().unwrap_or(wave.number));
+            self.driver.events.emit(EventKind::ItemFinished {
+                item: row.id.clone(),
+                title: row.title.clone(),
+                status: row.status.to_string(),
+                error: row.error.clone(),
+            });
+            sheet.write(index, &state);
+        }
+        self.save_tasks(sheet)?;
+        self.driver.events.emit(EventKind::WaveFinished {
+            phase: "execute".to_owned(),
+            wave: wave.number,
+            completed: counts.0,
+            failed: counts.1,
+            skipped: counts.2,
+        });
+        Ok(())
+    }
+
+    /// Skips pending rows whose dependencies failed or were skipped, also in earlier runs.
+    fn skip_dependents(&mut self, sheet: &mut Sheet<TaskRow>, plan: &TaskPlan) -> Result<()> {
+        let skipped = cascade(&mut sheet.rows);
+        for index in &skipped {
+            let Some(row) = sheet.rows.get(*index) else { continue };
+            let state = row.state(plan.waves.wave.get(*index).copied().unwrap_or(1));
+            self.driver.events.emit(EventKind::ItemFinished {
+                item: row.id.clone(),
+                title: row.title.clone(),
+                status: row.status.to_string(),
+                error: row.error.clone(),
+            });
+            sheet.write(*index, &state);
+        }
+        if skipped.is_empty() { Ok(()) } else { self.save_tasks(sheet) }
+    }
+
+    pub(super) fn save_tasks(&self, sheet: &Sheet<TaskRow>) -> Result<()> {
+        self.driver.session.check_lock()?;
+        Ok(fs::write_atomic(&self.driver.session.paths.tasks_csv(), sheet.to_csv().as_bytes())?)
+    }
+
+    fn unattributed(&mut self, attribute: &Attribute) {
+        let left = attribute.unattributed();
+        if !left.is_empty() {
+            let shown: Vec<String> = left.iter().take(10).map(ToString::to_string).collect();
+            let more = left.len().saturating_sub(shown.len());
+            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+            self.say(Level::Warning, format!("changed, but by no task that may: {}{rest}", shown.join(", ")));
+        }
+    }
+}
+
+/// What the agent gets of its row: the input columns and `prev_context`, the same at every resume.
+fn fields(sheet: &Sheet<TaskRow>, index: usize, context: &str) -> Map<String, Value> {
+    let mut fields = sheet.item(index);
+    for column in planex_core::rows::STATE_COLUMNS {
+        fields.remove(column);
+    }
+    fields.insert("prev_context".to_owned(), Value::String(context.to_owned()));
+    fields
+}
+
+fn wave_table(sheet: &Sheet<TaskRow>, wave: &Wave) -> Table {
+    let columns = INPUT.iter().copied().chain(["prev_context"]).map(str::to_owned);
+    let mut table = Table::new(columns.collect());
+    for (index, context) in wave.rows.iter().zip(&wave.contexts) {
+        let mut cells: Vec<String> =
+            INPUT.iter().map(|column| sheet.table().cell(*index, column).unwrap_or_default().to_owned()).collect();
+        cells.push(context.clone());
+        table.push(cells);
+    }
+    table
+}
