@@ -125,7 +125,7 @@ fn files_are_written_edited_and_deleted() {
         { "touch": "gone" }, { "delete": "gone" },
         { "run": ["sh", "-c", "echo ran > ran.txt"] },
         { "result_file": { "id": "{id}" } },
-        { "append_line": { "path": "{run_dir}/reports.ndjson", "value": { "id": "{id}", "n": 1 } } },
+        { "report": { "id": "{id}" } },
         { "append_line": { "path": "{run_dir}/reports.ndjson", "value": { "id": "{id}", "n": 2 } } },
     ]));
     let _ = job.output().success();
@@ -133,7 +133,11 @@ fn files_are_written_edited_and_deleted() {
     assert!(!job.env.exists("gone"));
     assert_eq!(job.env.read("ran.txt"), "ran\n");
     assert_eq!(job.env.read("../run/result.json"), "{\"id\":\"T1\"}");
-    assert_eq!(job.env.read("../run/reports.ndjson"), "{\"id\":\"T1\",\"n\":1}\n{\"id\":\"T1\",\"n\":2}\n");
+    let reports = job.env.read("../run/reports.ndjson");
+    let reports: Vec<Value> = reports.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(reports[0]["result"], json!({ "id": "T1" }));
+    assert_eq!(reports[0]["stop"], false);
+    assert_eq!(reports[1], json!({ "id": "T1", "n": 2 }));
 }
 
 #[test]

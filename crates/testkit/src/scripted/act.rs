@@ -26,6 +26,10 @@ pub(super) fn perform(action: &Action, context: &Context) -> Result<Option<u8>, 
         Action::SayErr(text) => to_stderr(format!("{}\n", context.fill(text)).as_bytes()),
         Action::ResultFile(value) => write_result(context, &context.fill_value(value).to_string())?,
         Action::ResultText(text) => write_result(context, &context.fill(text))?,
+        Action::Report(value) => {
+            let line = json!({ "ts": "2026-01-02T03:04:05Z", "result": context.fill_value(value), "stop": false });
+            append(&context.path("{run_dir}/reports.ndjson"), &format!("{line}\n"))?;
+        }
         Action::AppendLine { path, value } => {
             append(&context.path(path), &format!("{}\n", context.fill_value(value)))?;
         }

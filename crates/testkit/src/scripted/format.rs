@@ -56,6 +56,7 @@ pub enum Action {
     SayErr(String),
     ResultFile(Value),
     ResultText(String),
+    Report(Value),
     AppendLine {
         path: String,
         value: Value,

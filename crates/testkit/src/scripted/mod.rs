@@ -24,7 +24,8 @@
 //! | `{"fenced": J}`, `{"prose": J}`               | J in a code fence; J in the middle of prose                      |
 //! | `{"say": S}`, `{"say_err": S}`                | prints S and a newline                                           |
 //! | `{"result_file": J}`, `{"result_text": S}`    | writes the file of `PLANEX_RESULT_FILE`                          |
-//! | `{"append_line": {"path", "value"}}`          | appends J as a line (`{run_dir}/reports.ndjson`)                 |
+//! | `{"report": J}`                               | leaves a report as `planex mcp` does: `{run_dir}/reports.ndjson`  |
+//! | `{"append_line": {"path", "value"}}`          | appends J as a line to any file                                  |
 //! | `{"mcp": {"command", "tool", "args"}}`        | starts an MCP server over stdio, calls a tool, prints its answer |
 //! | `{"sleep_ms": N}`, `{"busy_ms": N}`, `"hang"` | sleeps; uses the processor; never ends                           |
 //! | `"ignore_term"`                               | SIGTERM, SIGINT and SIGHUP do nothing from here on               |
