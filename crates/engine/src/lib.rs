@@ -10,6 +10,7 @@
 pub mod attribution;
 pub mod board;
 pub mod cancel;
+pub mod demo;
 pub mod engine;
 mod error;
 pub mod gate;
