@@ -3,7 +3,7 @@
 use planex_core::job::{JobSpec, ResultSource};
 use planex_core::repair::{Picked, pick};
 use planex_core::schema::{Checker, Fault, Fitted};
-use planex_core::text::truncate_bytes;
+use planex_core::text::{strip_controls, truncate_bytes};
 use planex_sys::fs;
 use serde_json::Value;
 
@@ -142,7 +142,10 @@ impl<'a> Judge<'a> {
             };
             return Verdict::Accepted(Accepted { result, source });
         }
-        self.take(pick(text, |value| self.fit(value)), source, notes)
+        // The `[` of a colour would look like the beginning of a list.
+        let plain = text.contains(['\u{1b}', '\u{9b}']).then(|| strip_controls(text));
+        let picked = pick(plain.as_deref().unwrap_or(text), |value| self.fit(value));
+        self.take(picked, source, notes)
     }
 
     /// A result that is a value already.
