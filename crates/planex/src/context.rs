@@ -7,7 +7,7 @@ use crate::cli::Common;
 use crate::error::{CliError, Result};
 
 /// What every command starts from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Context {
     /// The common options, as typed.
     pub(crate) common: Common,

@@ -5,10 +5,12 @@ mod commands;
 mod context;
 mod error;
 mod folders;
+mod host;
 mod input;
 mod panic;
 mod request;
 mod setup;
+mod summary;
 mod ui;
 
 use std::process::ExitCode;

@@ -1,11 +1,16 @@
 //! `planex agent`.
 
 use camino::Utf8PathBuf;
+use planex_agents::{Login, Probe};
+use planex_core::text::one_line;
 
 use crate::commands::mode::ModeArg;
 use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
+use crate::host::{agents, native, runtime};
+use crate::setup::Setup;
 use crate::ui::Ui;
+use crate::ui::table::Table;
 
 /// List, check and run coding agents
 #[derive(Debug, clap::Args)]
@@ -65,6 +70,58 @@ pub(crate) struct AgentRunArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(_args: &AgentArgs, _context: &Context, _ui: &mut Ui) -> Result<Exit> {
-    Err(CliError::failed("the engine is not built in yet"))
+pub(crate) fn run(args: &AgentArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    match &args.command {
+        AgentCommand::List => list(context, ui),
+        AgentCommand::Check { .. } | AgentCommand::Run(_) => Err(CliError::failed("not built in yet")),
+    }
+}
+
+fn list(context: &Context, ui: &mut Ui) -> Result<Exit> {
+    // What an untrusted planex.toml names is listed as far as it is in force: not at all.
+    let setup = Setup::read(context)?;
+    let set = agents(&setup, context, native(&setup), Vec::new());
+    let names = set.names();
+    let probes = runtime()?.block_on(set.probe_all(names.iter().map(String::as_str)));
+    let mut table = Table::new(&["agent", "usable", "version", "login", "can"]);
+    for probe in &probes {
+        if ui.is_json() {
+            ui.json_line(probe);
+        }
+        let usable = if probe.usable() { "yes" } else { "no" };
+        let version = probe.version.clone().unwrap_or_else(|| "-".to_owned());
+        table.row([probe.name.clone(), usable.to_owned(), version, login(probe).to_owned(), abilities(probe)]);
+    }
+    if !ui.is_json() {
+        ui.table(&table);
+    }
+    for probe in &probes {
+        if let Some(remedy) = probe.remedy() {
+            ui.status(format_args!("{}: {}", one_line(&probe.name), one_line(&remedy)));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn login(probe: &Probe) -> &'static str {
+    match (&probe.found, &probe.login) {
+        (None, _) => "not found",
+        (Some(_), Login::LoggedIn) => "logged in",
+        (Some(_), Login::NotLoggedIn { .. }) => "not logged in",
+        (Some(_), Login::Unknown) => "unknown",
+    }
+}
+
+fn abilities(probe: &Probe) -> String {
+    let Some(can) = &probe.capabilities else { return String::new() };
+    let all = [
+        (can.write, "write"),
+        (can.structured, "structured"),
+        (can.mcp, "mcp"),
+        (can.resume, "resume"),
+        (can.tokens, "tokens"),
+        (can.cost, "cost"),
+        (can.sandbox, "sandbox"),
+    ];
+    all.iter().filter(|(yes, _)| *yes).map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
 }

@@ -1,10 +1,15 @@
 //! `planex fanout`.
 
 use camino::Utf8PathBuf;
+use planex_engine::workflow::fanout::{self, FanoutOptions, Source};
 
 use crate::commands::mode::ModeArg;
 use crate::context::Context;
-use crate::error::{CliError, Exit, Result};
+use crate::error::{Exit, Result};
+use crate::host::Host;
+use crate::input;
+use crate::setup::{Setup, shown};
+use crate::summary;
 use crate::ui::Ui;
 
 /// Run one agent job for each row of a CSV file
@@ -43,6 +48,54 @@ pub(crate) struct FanoutArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(_args: &FanoutArgs, _context: &Context, _ui: &mut Ui) -> Result<Exit> {
-    Err(CliError::failed("the engine is not built in yet"))
+pub(crate) fn run(args: &FanoutArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    let options = options(args, context)?;
+    let mut limited = context.clone();
+    if args.max_runtime.is_some() {
+        limited.common.timeout.clone_from(&args.max_runtime);
+    }
+    let setup = Setup::trusted(&limited, ui)?;
+    setup.project.exclude_workflow(&context.env)?;
+    let host = Host::new(setup, context, ui, "fanout")?;
+    if context.common.dry_run {
+        return preview(&host, &options, context, ui);
+    }
+    let report = match args.go_on {
+        true => host.run(|engine| fanout::go_on(engine, &options))?,
+        false => host.run(|engine| fanout::run(engine, &options))?,
+    };
+    summary::fanout(&report, context, ui)
+}
+
+fn options(args: &FanoutArgs, context: &Context) -> Result<FanoutOptions> {
+    let source = |path: &Utf8PathBuf| -> Result<Source> {
+        let text = if path == "-" { input::from_stdin()? } else { input::from_file(&context.path(path))? };
+        Ok(Source { name: path.to_string(), text })
+    };
+    Ok(FanoutOptions {
+        input: context.path(&args.jobs),
+        instruction: source(&args.instruction)?,
+        id_column: args.id_column.clone(),
+        output: args.output.as_ref().map(|path| context.path(path)),
+        schema: args.output_schema.as_ref().map(source).transpose()?,
+        mode: args.mode.into(),
+        retries: args.retries,
+    })
+}
+
+fn preview(host: &Host, options: &FanoutOptions, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    let preview = fanout::preview(&host.engine, options)?;
+    for (id, prompt) in &preview.prompts {
+        if ui.is_json() {
+            ui.json_line(&serde_json::json!({ "id": id, "prompt": prompt }));
+        } else {
+            ui.result(format_args!("=== {}\n{}", planex_core::text::one_line(id), planex_core::text::safe(prompt)));
+        }
+    }
+    ui.status(format_args!(
+        "{} jobs; results would go to {}",
+        preview.prompts.len(),
+        shown(&preview.output, &context.dir)
+    ));
+    Ok(Exit::Done)
 }

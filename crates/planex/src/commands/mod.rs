@@ -52,7 +52,7 @@ pub(crate) fn run(command: &Command, context: &Context, ui: &mut Ui) -> Result<E
         Command::Config(args) => config::run(args, context, ui),
         Command::Trust(args) => trust::run(args, context, ui),
         Command::Schema(args) => schema::run(args, ui),
-        Command::Mcp(args) => mcp::run(args, context, ui),
+        Command::Mcp(_) => mcp::run(context),
         Command::Init(args) => init::run(args, context, ui),
         Command::Doctor(args) => doctor::run(args, context, ui),
         Command::Demo(args) => demo::run(args, context, ui),

@@ -1,8 +1,12 @@
 //! `planex note`.
 
+use planex_engine::{notes, session};
+
 use crate::context::Context;
-use crate::error::{CliError, Exit, Result};
-use crate::input::text_argument;
+use crate::error::{Exit, Result};
+use crate::input::{from_stdin, text_argument};
+use crate::request::require_task;
+use crate::setup::project;
 use crate::ui::Ui;
 
 /// Leave a note for a pending task; its agent reads it
@@ -18,6 +22,11 @@ pub(crate) struct NoteArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(_args: &NoteArgs, _context: &Context, _ui: &mut Ui) -> Result<Exit> {
-    Err(CliError::failed("the engine is not built in yet"))
+pub(crate) fn run(args: &NoteArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    let found = session::find(&project(context).root, &args.session, None)?;
+    require_task(&found, &args.task)?;
+    let text = if args.text == "-" { from_stdin()? } else { args.text.clone() };
+    notes::add(&found.paths(), &args.task, &text, planex_sys::clock::now())?;
+    ui.status(format_args!("{} of {} reads it at its next run", args.task, found.id));
+    Ok(Exit::Done)
 }

@@ -1,8 +1,14 @@
 //! `planex waves`.
 
+use planex_engine::session::{self, Workflow};
+use planex_engine::workflow::waves::{self, Resume, Start};
+
 use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
-use crate::input::text_argument;
+use crate::host::Host;
+use crate::input::{text, text_argument};
+use crate::setup::{Setup, project};
+use crate::summary;
 use crate::ui::Ui;
 
 /// Explore, plan, approve and run a requirement in waves of tasks
@@ -24,6 +30,33 @@ pub(crate) struct WavesArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(_args: &WavesArgs, _context: &Context, _ui: &mut Ui) -> Result<Exit> {
-    Err(CliError::failed("the engine is not built in yet"))
+pub(crate) fn run(args: &WavesArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    if let Some(query) = &args.go_on {
+        let root = project(context).root;
+        let found = match query {
+            Some(query) => session::find(&root, query, Some(Workflow::Waves))?,
+            None => newest_unfinished(&root)?,
+        };
+        let setup = Setup::trusted(context, ui)?;
+        let host = Host::new(setup, context, ui, "waves --continue")?;
+        let options = Resume { confirm: true, ..Resume::default() };
+        let end = host.run(|engine| waves::resume(engine, &found, options))?;
+        return summary::waves(&end, context, ui);
+    }
+    let requirement = text(args.requirement.as_deref(), "requirement", context, ui)?;
+    let setup = Setup::trusted(context, ui)?;
+    setup.project.exclude_workflow(&context.env)?;
+    let host = Host::new(setup, context, ui, "waves")?;
+    let end = host.run(|engine| waves::start(engine, Start { requirement, explore: !args.no_explore }))?;
+    summary::waves(&end, context, ui)
+}
+
+/// The newest waves session that has not ended.
+fn newest_unfinished(root: &camino::Utf8Path) -> Result<session::Found> {
+    let unfinished = |found: &session::Found| {
+        found.workflow == Workflow::Waves && !found.archived && !session::summary_of(found).status.has_ended()
+    };
+    session::find_all(root)?.into_iter().find(unfinished).ok_or_else(|| {
+        CliError::usage("there is no unfinished waves session").hint("start one with `planex waves \"…\"`")
+    })
 }
