@@ -18,8 +18,7 @@ pub const SKIPPED: &str = "Dependency failed or skipped";
 impl ExploreRow {
     /// Takes over what a run came to. The status is the one that was reported, not that of the run.
     pub fn take(&mut self, outcome: &JobOutcome) {
-        let report = outcome.result.as_ref().and_then(|value| serde_json::from_value::<ExploreResult>(value.clone()).ok());
-        let Some(report) = report.filter(|_| outcome.status == JobStatus::Completed) else {
+        let Some(report) = report_of::<ExploreResult>(outcome) else {
             self.status = RowStatus::Failed;
             self.error = failure(outcome);
             return;
@@ -40,8 +39,7 @@ impl TaskRow {
     /// `files` are those planex observed; what the agent claims is not asked for.
     pub fn take(&mut self, outcome: &JobOutcome, files: Vec<String>) {
         self.files_modified = files;
-        let report = outcome.result.as_ref().and_then(|value| serde_json::from_value::<ExecuteResult>(value.clone()).ok());
-        let Some(report) = report.filter(|_| outcome.status == JobStatus::Completed) else {
+        let Some(report) = report_of::<ExecuteResult>(outcome) else {
             self.status = RowStatus::Failed;
             self.error = failure(outcome);
             return;
@@ -58,6 +56,15 @@ impl TaskRow {
             (ReportedStatus::Failed, _) => (RowStatus::Failed, reason(&report.error, &report.findings)),
         };
     }
+}
+
+/// The report of a run that ended well. Discoveries are left out: a malformed one must not spoil the report.
+fn report_of<T: serde::de::DeserializeOwned>(outcome: &JobOutcome) -> Option<T> {
+    let mut value = outcome.result.clone().filter(|_| outcome.status == JobStatus::Completed)?;
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove("discoveries");
+    }
+    serde_json::from_value(value).ok()
 }
 
 /// The agent's own reason, else what stands for it; one readable cell.

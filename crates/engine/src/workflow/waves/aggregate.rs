@@ -3,7 +3,6 @@
 use planex_core::id;
 use planex_core::job::Usage;
 use planex_core::report::{RunLine, Totals, WavesReport};
-use planex_core::rows::{read_tasks, validate_tasks};
 use planex_sys::fs;
 
 use super::Flow;
@@ -63,10 +62,9 @@ impl Flow<'_> {
     /// Counts of the session; zero where there is no readable plan yet.
     pub(super) fn totals(&self) -> Totals {
         let explorations = self.explorations().unwrap_or_default();
-        let sheet = fs::read(&self.driver.session.paths.tasks_csv()).ok().and_then(|bytes| read_tasks(&bytes).ok());
-        let Some(sheet) = sheet else { return Totals::count(&explorations, &[], 0) };
-        let waves = validate_tasks(&sheet, None, self.engine.settings.overlap, &self.exists())
-            .map_or(0, |plan| plan.last_wave());
-        Totals::count(&explorations, &sheet.rows, waves)
+        let Some((sheet, plan)) = self.has_tasks().then(|| self.read_tasks().ok()).flatten() else {
+            return Totals::count(&explorations, &[], 0);
+        };
+        Totals::count(&explorations, &sheet.rows, plan.last_wave())
     }
 }
