@@ -10,7 +10,7 @@ use planex_engine::session::{self, Found, SessionStatus};
 use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
 use crate::setup::{Setup, shown};
-use crate::ui::lines::of_event;
+use crate::ui::lines::Teller;
 use crate::ui::{Ui, Verbosity};
 
 /// Show what happened in a session, or the log of one task's agent
@@ -43,12 +43,12 @@ pub(crate) fn run(args: &LogsArgs, context: &Context, ui: &mut Ui) -> Result<Exi
 
 fn journal(found: &Found, follow: bool, setup: &Setup, ui: &mut Ui) -> Result<Exit> {
     let mut tail = Tail::new(found.paths().journal());
-    let verbosity = ui.verbosity().max(Verbosity::Normal);
+    let mut teller = Teller::new(setup.settings().lang, ui.verbosity().max(Verbosity::Normal));
     loop {
         for event in tail.poll()? {
             if ui.is_json() {
                 ui.json_line(&event);
-            } else if let Some(line) = of_event(&event.kind, setup.settings().lang, verbosity) {
+            } else if let Some(line) = teller.line(&event.kind) {
                 ui.result(format_args!("{}  {}", clock_of(&event.ts), line.text));
             }
         }

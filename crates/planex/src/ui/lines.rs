@@ -1,5 +1,6 @@
 //! Events as lines: at most one each, for where no moving display is.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use planex_core::event::{EventKind, Level};
@@ -31,8 +32,41 @@ impl Line {
     }
 }
 
-/// The line of an event; `None` where it says nothing at this verbosity.
-pub(crate) fn of_event(event: &EventKind, language: Language, verbosity: Verbosity) -> Option<Line> {
+/// Turns events into lines. Remembers what each run is for, since only its start tells.
+#[derive(Debug)]
+pub(crate) struct Teller {
+    language: Language,
+    verbosity: Verbosity,
+    labels: BTreeMap<String, String>,
+}
+
+impl Teller {
+    /// One that speaks `language`.
+    pub(crate) fn new(language: Language, verbosity: Verbosity) -> Self {
+        Self { language, verbosity, labels: BTreeMap::new() }
+    }
+
+    /// The line of an event; `None` where it says nothing at this verbosity.
+    pub(crate) fn line(&mut self, event: &EventKind) -> Option<Line> {
+        if let EventKind::JobStarted { run, item, title, .. } = event {
+            self.labels.insert(run.clone(), item.clone().unwrap_or_else(|| title.clone()));
+        }
+        let line = of_event(event, self.language, self.verbosity, &self.labels);
+        if let EventKind::JobFinished { run, .. } = event {
+            self.labels.remove(run);
+        }
+        line
+    }
+}
+
+#[expect(clippy::too_many_lines, reason = "one arm per event, each of a few lines")]
+fn of_event(
+    event: &EventKind,
+    language: Language,
+    verbosity: Verbosity,
+    labels: &BTreeMap<String, String>,
+) -> Option<Line> {
+    let label = |run: &String| labels.get(run).unwrap_or(run).clone();
     let say = |message: Msg, parameters: &[(&str, &str)]| {
         let safe: Vec<(&str, String)> = parameters.iter().map(|(name, value)| (*name, one_line(value))).collect();
         let borrowed: Vec<(&str, &str)> = safe.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -60,19 +94,19 @@ pub(crate) fn of_event(event: &EventKind, language: Language, verbosity: Verbosi
             Line::plain(say(Msg::WaveStarted, &[("wave", &wave), ("of", &of), ("items", &items.join(" "))]))
         }
         EventKind::WaveFinished { .. } => return None,
-        EventKind::JobStarted { run, agent, item, title, .. } => Line::toned(
+        EventKind::JobStarted { run, agent, title, .. } => Line::toned(
             Tone::Dim,
-            say(Msg::JobStarted, &[("item", item.as_ref().unwrap_or(run)), ("agent", agent), ("title", title)]),
+            say(Msg::JobStarted, &[("item", &label(run)), ("agent", agent), ("title", title)]),
         ),
         EventKind::JobActivity { run, text } => {
             if !verbose {
                 return None;
             }
-            Line::toned(Tone::Dim, say(Msg::JobActivity, &[("item", run), ("text", text)]))
+            Line::toned(Tone::Dim, say(Msg::JobActivity, &[("item", &label(run)), ("text", text)]))
         }
         EventKind::JobWaiting { run, cause, until } => Line::toned(
             Tone::Warning,
-            say(Msg::JobWaiting, &[("item", run), ("until", until), ("reason", &cause.to_string())]),
+            say(Msg::JobWaiting, &[("item", &label(run)), ("until", until), ("reason", &cause.to_string())]),
         ),
         EventKind::JobFinished { run, item, status, cause, duration_s, .. } => {
             let duration = human_duration(seconds(*duration_s));
@@ -84,10 +118,10 @@ pub(crate) fn of_event(event: &EventKind, language: Language, verbosity: Verbosi
                 (JobStatus::Cancelled, None) => "cancelled".to_owned(),
             };
             let tone = if *status == JobStatus::Completed { Tone::Dim } else { Tone::Warning };
-            let item = item.as_ref().unwrap_or(run);
+            let item = item.clone().unwrap_or_else(|| label(run));
             Line::toned(
                 tone,
-                say(Msg::JobFinished, &[("item", item), ("status", &status_word), ("duration", &duration)]),
+                say(Msg::JobFinished, &[("item", &item), ("status", &status_word), ("duration", &duration)]),
             )
         }
         EventKind::ItemFinished { item, status, error, .. } => {
@@ -154,7 +188,7 @@ mod tests {
     use super::*;
 
     fn text(event: &EventKind, verbosity: Verbosity) -> Option<String> {
-        of_event(event, Language::En, verbosity).map(|line| line.text)
+        Teller::new(Language::En, verbosity).line(event).map(|line| line.text)
     }
 
     #[test]

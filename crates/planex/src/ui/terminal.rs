@@ -8,7 +8,7 @@ use planex_core::lang::Language;
 use planex_engine::gate::{Asked, Asker};
 use planex_engine::journal::Surface;
 
-use super::lines::{self, Line};
+use super::lines::{Line, Teller};
 use super::progress::Progress;
 use super::{Ui, Verbosity};
 use crate::ui::colour::Tone;
@@ -17,7 +17,7 @@ use crate::ui::colour::Tone;
 #[derive(Debug)]
 struct Screen {
     ui: Ui,
-    language: Language,
+    teller: Teller,
     progress: Option<Progress>,
     /// A prompt is open: events gather here, so that neither the journal waits nor the prompt is torn.
     held: Option<Vec<Event>>,
@@ -31,7 +31,7 @@ impl Terminal {
     /// The terminal of this process.
     pub(crate) fn new(ui: Ui, language: Language) -> Self {
         let progress = ui.shows_progress().then(Progress::new);
-        Self(Arc::new(Mutex::new(Screen { ui, language, progress, held: None })))
+        Self(Arc::new(Mutex::new(Screen { teller: Teller::new(language, ui.verbosity()), ui, progress, held: None })))
     }
 
     fn screen(&self) -> MutexGuard<'_, Screen> {
@@ -54,7 +54,7 @@ impl Screen {
         if self.ui.is_json() {
             self.ui.json_line(event);
         }
-        let mut line = lines::of_event(&event.kind, self.language, self.ui.verbosity());
+        let mut line = self.teller.line(&event.kind);
         if let Some(progress) = &mut self.progress {
             progress.event(&event.kind);
             // The display shows these; a line for each would push it away.
