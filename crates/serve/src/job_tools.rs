@@ -211,3 +211,80 @@ fn object(value: Value) -> Map<String, Value> {
         _ => Map::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(schema: Option<Value>) -> (tempfile::TempDir, JobTools, Utf8PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let session_dir = Utf8PathBuf::from_path_buf(temp.path().to_owned()).unwrap();
+        let run_dir = session_dir.join(".planex/runs/s-T1");
+        fs::create_dir_all(&run_dir).unwrap();
+        if let Some(schema) = schema {
+            fs::write_atomic(&run_dir.join("schema.json"), schema.to_string().as_bytes()).unwrap();
+        }
+        fs::write_atomic(&run_dir.join("item.json"), br#"{"id":"T1","title":"x"}"#).unwrap();
+        let binding = JobBinding { run_id: "s-T1".into(), session_dir, run_dir: run_dir.clone() };
+        (temp, JobTools::new(binding, Zone::default()), run_dir)
+    }
+
+    fn args(value: Value) -> Map<String, Value> {
+        object(value)
+    }
+
+    #[test]
+    fn a_report_must_fit_its_schema_and_is_kept_line_by_line() {
+        let schema = json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]});
+        let (_temp, tools, run_dir) = job(Some(schema));
+        let refused = tools.call("report_agent_job_result", &args(json!({"result": {"ok": "maybe"}})));
+        assert!(matches!(&refused, Reply::Refused(why) if why.contains("/ok")), "{refused:?}");
+        assert!(!fs::exists(&run_dir.join("reports.ndjson")));
+        for call in
+            [json!({"result": {"ok": true}}), json!({"ok": false, "stop": true}), json!({"result": "{\"ok\":true}"})]
+        {
+            assert!(matches!(tools.call("report_agent_job_result", &args(call)), Reply::Done(_)));
+        }
+        let text = fs::read_to_string(&run_dir.join("reports.ndjson")).unwrap();
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.iter().map(|line| line["result"]["ok"].clone()).collect::<Vec<_>>(), [true, false, true]);
+        assert_eq!(lines.iter().map(|line| line["stop"].clone()).collect::<Vec<_>>(), [false, true, false]);
+    }
+
+    #[test]
+    fn discoveries_carry_the_rows_id_and_are_listed_in_pages() {
+        let (_temp, tools, _) = job(None);
+        let add = |n: usize| {
+            tools.call("discovery_add", &args(json!({"type": "blocker", "data": {"issue": "x".repeat(200), "n": n}})))
+        };
+        assert_eq!(add(0), Reply::Done("added".to_owned()));
+        assert_eq!(add(0), Reply::Done("known already".to_owned()));
+        (1..300).for_each(|n| drop(add(n)));
+        assert!(matches!(
+            tools.call("discovery_add", &args(json!({"type": "rumour", "data": {"a": 1}}))),
+            Reply::Refused(_)
+        ));
+        let mut offset = 0;
+        let mut seen = 0;
+        loop {
+            let Reply::Done(text) = tools.call("discovery_list", &args(json!({"offset": offset}))) else {
+                panic!("refused")
+            };
+            assert!(text.len() <= MAX_REPLY);
+            seen += text.lines().filter(|line| line.contains("\"worker\":\"T1\"")).count();
+            match text.lines().last().and_then(|line| line.rsplit_once("offset ")) {
+                Some((_, next)) => offset = next.trim_end_matches(')').parse().unwrap(),
+                None => break,
+            }
+        }
+        assert_eq!(seen, 300);
+    }
+
+    #[test]
+    fn the_task_is_there_and_unknown_tools_are_refused_by_name() {
+        let (_temp, tools, _) = job(None);
+        assert_eq!(tools.call("get_task", &Map::new()), Reply::Done(r#"{"id":"T1","title":"x"}"#.to_owned()));
+        let refused = tools.call("delete_everything", &Map::new());
+        assert!(matches!(&refused, Reply::Refused(why) if why.contains("get_task")), "{refused:?}");
+    }
+}
