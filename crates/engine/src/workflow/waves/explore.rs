@@ -123,7 +123,7 @@ impl Flow<'_> {
             item: &row.id,
             title: &row.angle,
             prompt: prompt::explore(requirement, angle, &evidence, &around),
-            schema: "explore",
+            schema: "explore-waves",
             is_row: true,
             fields: fields.into_iter().map(|(name, value)| (name.to_owned(), Value::String(value.clone()))).collect(),
         })

@@ -41,9 +41,11 @@ pub(super) struct Wanted<'a> {
 impl Flow<'_> {
     /// The request for a job.
     pub(super) fn request(&self, wanted: Wanted<'_>, chain: Vec<AgentRef>) -> Result<JobRequest> {
+        let known = schema::schema(wanted.schema)
+            .ok_or_else(|| EngineError::internal(format!("there is no schema `{}`", wanted.schema)))?;
         let spec = JobSpec {
             prompt: self.with_override(wanted.role, &wanted.prompt, &wanted.fields)?,
-            schema: schema::schema(wanted.schema).map(|schema| schema.as_ref().clone()),
+            schema: Some(known.as_ref().clone()),
             expected_id: wanted.is_row.then(|| wanted.item.to_owned()),
             item: Some(wanted.fields),
             ..self.driver.spec(self.engine, wanted.role, wanted.mode, wanted.item)

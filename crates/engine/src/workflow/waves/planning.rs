@@ -166,7 +166,7 @@ fn planning<'a>(item: &'a str, requirement: &str, explorations: &[ExploreRow], p
         item,
         title: "Plan tasks",
         prompt,
-        schema: "plan",
+        schema: "plan-waves",
         is_row: false,
         fields,
     }
