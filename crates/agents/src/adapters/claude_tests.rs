@@ -19,8 +19,13 @@ fn the_command_of_a_reading_job() {
     let mut job = spec();
     job.mode = Mode::Analysis;
     let made = build(&Claude, "claude", &job, &AgentSettings::default(), None, &[("DISABLE_AUTOUPDATER", "0")]);
-    insta::assert_snapshot!(made.argv.join(" "), @"");
-    insta::assert_debug_snapshot!(made.env, @"");
+    insta::assert_snapshot!(made.argv.join(" "), @r#"claude -p --output-format stream-json --verbose --permission-mode dontAsk --tools Read,Grep,Glob --add-dir /w/s --json-schema {"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}"#);
+    insta::assert_debug_snapshot!(made.env, @r#"
+    {
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "1",
+    }
+    "#);
     assert_eq!(made.env_remove, ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"]);
 }
 
@@ -31,8 +36,24 @@ fn the_command_of_a_writing_job_with_everything() {
     job.resume = Some("s-1".into());
     job.extra_args = vec!["--max-turns".into(), "9".into()];
     let made = build(&Claude, "claude", &job, &AgentSettings::default(), Some(&server()), &[]);
-    insta::assert_snapshot!(made.argv.join(" "), @"");
-    insta::assert_snapshot!(made.files[0].1, @"");
+    insta::assert_snapshot!(made.argv.join(" "), @r#"claude -p --output-format stream-json --verbose --permission-mode acceptEdits --mcp-config /w/s/.planex/runs/wpx-auth-T1/mcp.json --strict-mcp-config --allowedTools Bash,mcp__planex__report_agent_job_result,mcp__planex__discovery_add --add-dir /w/s --model sonnet --json-schema {"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]} --resume s-1 --max-turns 9"#);
+    insta::assert_snapshot!(made.files[0].1, @r#"
+    {
+      "mcpServers": {
+        "planex": {
+          "command": "/opt/planex",
+          "args": [
+            "mcp",
+            "--run",
+            "a \"b\""
+          ],
+          "env": {
+            "PLANEX_JOB_ID": "wpx-auth-T1"
+          }
+        }
+      }
+    }
+    "#);
 }
 
 #[test]

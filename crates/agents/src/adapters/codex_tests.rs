@@ -25,7 +25,7 @@ fn argv(mode: Mode, change: impl FnOnce(&mut planex_core::job::JobSpec, &mut Age
 
 #[test]
 fn the_command_of_a_reading_job() {
-    insta::assert_snapshot!(argv(Mode::Analysis, |_, _| {}), @"");
+    insta::assert_snapshot!(argv(Mode::Analysis, |_, _| {}), @r#"codex exec --json --skip-git-repo-check -C /w/tree -s read-only -c features.unbounded_connection_retries=false --output-schema /w/s/.planex/runs/wpx-auth-T1/schema.codex.json -"#);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn the_command_of_a_writing_job_with_everything() {
         spec.extra_args = vec!["-c".into(), "x=1".into()];
         settings.write_args = vec!["--w".into()];
     });
-    insta::assert_snapshot!(line, @"");
+    insta::assert_snapshot!(line, @r#"codex exec --json --skip-git-repo-check -C /w/tree -s workspace-write -c sandbox_workspace_write.exclude_slash_tmp=true -c features.unbounded_connection_retries=false -m gpt-5.5 --output-schema /w/s/.planex/runs/wpx-auth-T1/schema.codex.json --w -c x=1 resume 01a22da1-7000 -"#);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn the_sandbox_goes_only_by_explicit_configuration_and_only_to_write() {
 fn the_server_is_given_as_toml_and_the_schema_as_a_strict_file() {
     let made = build(&Codex, "codex", &spec(), &AgentSettings::default(), Some(&server()), &[]);
     let config = made.argv.iter().find(|word| word.starts_with("mcp_servers")).unwrap();
-    insta::assert_snapshot!(config, @"");
+    insta::assert_snapshot!(config, @r#"mcp_servers.planex={command="/opt/planex",args=["mcp","--run","a \"b\""],env={"PLANEX_JOB_ID"="wpx-auth-T1"},default_tools_approval_mode="approve"}"#);
     let parsed: toml::Table = config.parse().unwrap();
     assert_eq!(parsed["mcp_servers"]["planex"]["args"][2].as_str(), Some("a \"b\""));
     let (path, schema) = &made.files[0];

@@ -22,8 +22,12 @@ fn the_commands() {
     job.model = Some("pro".into());
     let settings = AgentSettings::default();
     let write = build(&Gemini, "gemini", &job, &settings, Some(&server()), &[]);
-    insta::assert_snapshot!(write.argv.join(" "), @"");
-    insta::assert_debug_snapshot!(write.env, @"");
+    insta::assert_snapshot!(write.argv.join(" "), @r#"gemini -o stream-json --approval-mode yolo -m pro --resume g-1"#);
+    insta::assert_debug_snapshot!(write.env, @r#"
+    {
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+    "#);
     assert!(write.files.is_empty());
     job.mode = Mode::Analysis;
     let argv = build(&Gemini, "gemini", &job, &settings, None, &[]).argv.join(" ");

@@ -26,7 +26,7 @@ fn the_command() {
     let mut job = spec();
     job.model = Some("anthropic/sonnet".into());
     let line = |job: &JobSpec| build(&Opencode, "opencode", job, &AgentSettings::default(), None, &[]).argv.join(" ");
-    insta::assert_snapshot!(line(&job), @"");
+    insta::assert_snapshot!(line(&job), @r#"opencode run --format json --dir /w/tree --title wpx-auth-T1 -m anthropic/sonnet"#);
     job.resume = Some("ses_1".into());
     assert!(line(&job).contains("-s ses_1") && !line(&job).contains("--title"));
 }
@@ -48,7 +48,7 @@ fn the_configuration_is_laid_over_the_inherited_one() {
 #[test]
 fn a_writing_job_may_write_and_nothing_ever_asks() {
     let config = config_of(Mode::Write, &AgentSettings::default(), "");
-    insta::assert_snapshot!(config["permission"].to_string(), @"");
+    insta::assert_snapshot!(config["permission"].to_string(), @r#"{"edit":"allow","bash":"allow","webfetch":"deny","external_directory":{"*":"deny","/w/s/**":"allow"},"doom_loop":"deny","question":"deny"}"#);
     let full = AgentSettings { full_access: true, ..AgentSettings::default() };
     assert_eq!(config_of(Mode::Write, &full, "")["permission"]["external_directory"]["*"], "allow");
     assert!(!config.to_string().contains("\"ask\""));

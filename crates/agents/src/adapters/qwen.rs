@@ -1,6 +1,7 @@
 //! qwen: `qwen -o stream-json` (measured with 0.15.10): gemini's program with claude's events.
 //!
 //! - Errors of the API end with exit 0 and a successful result whose text begins with `[API Error:`.
+//! - With a schema, an answer in plain words is an error to it; to planex it is an answer whose JSON has to be found.
 //! - Rate limits are retried for minutes, said on standard error only.
 
 use planex_core::job::{Exit, JobSpec, Mode};
@@ -9,6 +10,13 @@ use super::claude::ClaudeReader;
 use super::gemini::Retries;
 use super::shared::{configured_args, mcp_servers, schema_argument};
 use crate::adapter::{Adapter, AgentEvent, Capabilities, Ending, Invocation, Launch, Reader, RunFiles, argv};
+use crate::fault::Fault;
+
+/// How a text begins that is no answer but an error of the API.
+const API_ERROR: &str = "[API Error:";
+
+/// How its error begins when a schema was answered with plain words.
+const PLAIN_TEXT: &str = "Model produced plain text instead of calling";
 
 /// The adapter for qwen.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +64,7 @@ impl Adapter for Qwen {
     }
 
     fn reader(&self, _spec: &JobSpec) -> Box<dyn Reader> {
-        Box::new(QwenReader { events: ClaudeReader::new("[API Error:"), retries: Retries::default() })
+        Box::new(QwenReader { events: ClaudeReader::new(API_ERROR), retries: Retries::default() })
     }
 }
 
@@ -76,7 +84,15 @@ impl Reader for QwenReader {
     }
 
     fn finish(&mut self, exit: &Exit, stderr_tail: &str) -> Ending {
-        self.events.finish(exit, stderr_tail).with_text_as_structured()
+        let mut ending = self.events.finish(exit, stderr_tail);
+        if ending.text.trim_start().starts_with(API_ERROR) {
+            ending.well = false;
+            ending.fault = Some(Fault::classify(None, &ending.text));
+        } else if ending.fault.as_ref().is_some_and(|fault| fault.message.starts_with(PLAIN_TEXT)) {
+            ending.well = true;
+            ending.notes.extend(ending.fault.take().map(|fault| fault.message));
+        }
+        ending.with_text_as_structured()
     }
 }
 

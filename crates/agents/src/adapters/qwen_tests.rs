@@ -11,7 +11,7 @@ fn the_commands() {
     let mut job = spec();
     job.resume = Some("q-1".into());
     let settings = AgentSettings::default();
-    insta::assert_snapshot!(build(&Qwen, "qwen", &job, &settings, Some(&server()), &[]).argv.join(" "), @"");
+    insta::assert_snapshot!(build(&Qwen, "qwen", &job, &settings, Some(&server()), &[]).argv.join(" "), @r#"qwen -o stream-json --approval-mode yolo --mcp-config {"mcpServers":{"planex":{"command":"/opt/planex","args":["mcp","--run","a \"b\""],"env":{"PLANEX_JOB_ID":"wpx-auth-T1"},"trust":true}}} --json-schema {"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]} --resume q-1"#);
     job.mode = Mode::Analysis;
     let argv = build(&Qwen, "qwen", &job, &settings, None, &[]).argv.join(" ");
     assert!(argv.contains("--approval-mode plan") && !argv.contains("yolo"), "{argv}");
@@ -46,6 +46,18 @@ fn a_schema_that_was_not_answered_is_an_error() {
     let line = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"error":{"message":"no structured output"}}"#;
     let (_, ending) = read(&Qwen, line, Exit::Code(1), "");
     assert!(ending.fault.unwrap().message.contains("no structured output"));
+}
+
+#[test]
+fn plain_words_instead_of_the_schema_are_an_answer() {
+    let lines = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"{\"ok\":true}"}]}}
+{"type":"result","subtype":"error_during_execution","is_error":true,"error":{"message":"Model produced plain text instead of calling the structured_output tool"}}"#;
+    let (_, ending) = read(&Qwen, lines, Exit::Code(1), "");
+    assert!(ending.well, "{ending:?}");
+    assert_eq!(ending.structured, Some(json!({ "ok": true })));
+    let (_, ending) =
+        read(&Qwen, &lines.replace("{\\\"ok\\\":true}", "[API Error: 401 Invalid API key]"), Exit::Code(1), "");
+    assert_eq!(ending.fault.unwrap().kind, FaultKind::Auth);
 }
 
 #[test]

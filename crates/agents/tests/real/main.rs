@@ -89,7 +89,8 @@ impl Bench {
             limit: Duration::from_secs(60),
             idle: Duration::from_secs(40),
             grace: Duration::from_secs(2),
-            model: None,
+            // Its automatic choice asks the model which model to ask.
+            model: (name == "gemini").then(|| "gemini-2.5-pro".into()),
             extra_args: Vec::new(),
             env: BTreeMap::new(),
             resume: None,
@@ -159,14 +160,13 @@ async fn fails(name: &'static str, status: u16, kind: CauseKind) {
     assert_eq!(cause.kind, kind, "{cause:?} after {} s\n{}", outcome.duration_s, bench.logs());
 }
 
-async fn reports_by_mcp(name: &'static str, tool: &str, model: Option<&str>) {
+async fn reports_by_mcp(name: &'static str, tool: &str) {
     let call = Call::Tool { name: tool.into(), args: json!({ "result": { "id": "T1", "ok": true } }) };
     let rule = Rule::when("Task ID: T1").call(call).text("Done.");
     let server = ModelServer::start(Script::new().rule(rule).rule(Rule::any().text("Hello")));
     let mut bench = Bench::new(name, &server);
     let script = bench.env.root().join("server.js");
     std::fs::write(&script, SERVER).unwrap();
-    bench.spec.model = model.map(str::to_owned);
     bench.context.mcp = Some(McpServer { command: "node".into(), args: vec![script.into()], env: BTreeMap::new() });
     let outcome = bench.run().await;
     assert_eq!(outcome.source, Some(ResultSource::Mcp), "{outcome:?}\n{}", bench.logs());
@@ -190,6 +190,26 @@ async fn resumes(name: &'static str) -> (JobOutcome, JobOutcome) {
     assert_eq!(second.result, Some(json!({ "id": "T1", "ok": true })), "{second:?}\n{}", bench.logs());
     assert_eq!(second.agent_session, first.agent_session);
     (first, second)
+}
+
+/// Streams that break off: some agents ask again without end.
+async fn gives_up_on_broken_streams(name: &'static str) {
+    let server = ModelServer::start(Script::new().rule(Rule::any().always(Failure::Cut)));
+    let bench = Bench::new(name, &server);
+    let outcome = bench.run().await;
+    assert_eq!(outcome.status, JobStatus::Failed, "{outcome:?}\n{}", bench.logs());
+    assert!(server.count() < 40, "{} requests\n{}", server.count(), bench.logs());
+}
+
+/// A stream that goes silent hangs the agent for minutes: the idle limit ends it, and nothing is left.
+async fn is_ended_when_silent(name: &'static str) {
+    let server = ModelServer::start(Script::new().rule(Rule::any().always(Failure::Stall)));
+    let mut bench = Bench::new(name, &server);
+    bench.spec.idle = Duration::from_secs(6);
+    let outcome = bench.run().await;
+    assert_eq!(outcome.status, JobStatus::Timeout, "{outcome:?}\n{}", bench.logs());
+    assert_eq!(outcome.cause.unwrap().kind, CauseKind::Idle);
+    assert!(outcome.left_running.is_empty());
 }
 
 async fn is_found(name: &'static str) {
@@ -218,9 +238,24 @@ async fn codex_fails() {
     fails("codex", 400, CauseKind::Failed).await;
 }
 
+/// The scripted model cannot call a tool of a namespace, so that the server started and was offered is what is shown.
+async fn is_offered_the_server(name: &'static str) {
+    let server = write_then_answer();
+    let mut bench = Bench::new(name, &server);
+    let script = bench.env.root().join("server.js");
+    std::fs::write(&script, SERVER).unwrap();
+    // Of a family that it does not know, tools are told to the model at once.
+    bench.spec.model = Some("of-no-known-family".into());
+    bench.context.mcp = Some(McpServer { command: "node".into(), args: vec![script.into()], env: BTreeMap::new() });
+    let outcome = bench.run().await;
+    assert_eq!(outcome.status, JobStatus::Completed, "{outcome:?}\n{}", bench.logs());
+    let asked = server.requests_with("Task ID: T1")[0].body.to_string();
+    assert!(asked.contains("mcp__planex") && asked.contains("report_agent_job_result"), "{asked}");
+}
+
 #[tokio::test]
-async fn codex_reports_by_mcp() {
-    reports_by_mcp("codex", "mcp__planex__report_agent_job_result", Some("of-no-known-family")).await;
+async fn codex_is_offered_the_server() {
+    is_offered_the_server("codex").await;
 }
 
 #[tokio::test]
@@ -254,12 +289,22 @@ async fn claude_fails() {
 
 #[tokio::test]
 async fn claude_reports_by_mcp() {
-    reports_by_mcp("claude", "mcp__planex__report_agent_job_result", None).await;
+    reports_by_mcp("claude", "mcp__planex__report_agent_job_result").await;
 }
 
 #[tokio::test]
 async fn claude_resumes() {
     resumes("claude").await;
+}
+
+#[tokio::test]
+async fn claude_is_ended_when_silent() {
+    is_ended_when_silent("claude").await;
+}
+
+#[tokio::test]
+async fn codex_is_ended_when_silent() {
+    is_ended_when_silent("codex").await;
 }
 
 #[tokio::test]
@@ -298,8 +343,9 @@ async fn opencode_works() {
         is_found("opencode").await;
         writes_and_answers("opencode", ResultSource::Text).await;
         only_reads("opencode").await;
-        reports_by_mcp("opencode", "planex_report_agent_job_result", None).await;
+        reports_by_mcp("opencode", "planex_report_agent_job_result").await;
         resumes("opencode").await;
         fails("opencode", 401, CauseKind::Auth).await;
+        gives_up_on_broken_streams("opencode").await;
     }
 }
