@@ -149,7 +149,7 @@ impl Output {
         {
             let whole = outcome.result.as_ref().and_then(|result| result.get("result").or(Some(result)));
             let text = whole.map_or_else(|| truncate_chars(&clean_cell(&outcome.text), TEXT_CHARS), cell);
-            self.table.set(row, column, text);
+            self.table.set(row, column, text.trim());
         }
         self.set_own(row, "status", verdict.status.as_str());
         self.set_own(row, "error", verdict.error.clone());

@@ -42,7 +42,7 @@ pub(super) fn angles(rows: &[ExploreRow], hash: String, file: &str, at: Timestam
     for row in rows {
         let _ = writeln!(body, "{}", line(&format!("[{}] {}: {}", row.id, row.angle, row.focus)));
     }
-    let _ = writeln!(body, "\nApproved as {hash}");
+    let _ = writeln!(body, "\nAn answer holds for exactly this: {hash}");
     Gate {
         id: ANGLES.to_owned(),
         title: format!("Explore from {} angle(s)?", rows.len()),
@@ -111,7 +111,7 @@ pub(super) fn tasks(show: &Plan<'_>, at: Timestamp) -> Gate {
     for said in show.plan.warnings.iter().chain(show.notes) {
         let _ = writeln!(body, "{}", line(&format!("Note: {said}")));
     }
-    let _ = writeln!(body, "\nApproved as {}", show.hash);
+    let _ = writeln!(body, "\nAn answer holds for exactly this: {}", show.hash);
     Gate {
         id: TASKS.to_owned(),
         title: format!("Run {} task(s) in {waves} wave(s)?", show.sheet.rows.len()),
