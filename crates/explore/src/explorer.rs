@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use planex_core::exploration::Exploration;
+use planex_core::tech::ProjectTech;
 
 use crate::error::ExploreError;
 use crate::graph::Graph;
@@ -35,6 +36,7 @@ pub struct Explorer {
     root: Utf8PathBuf,
     pub(crate) index: Index,
     graph: OnceLock<Graph>,
+    tech: OnceLock<ProjectTech>,
     stats: WalkStats,
 }
 
@@ -59,7 +61,7 @@ impl Explorer {
         if let Some(place) = place.as_deref().filter(|_| index.changed) {
             cache::save(place, &index);
         }
-        Ok(Self { root: root.to_owned(), index, graph: OnceLock::new(), stats })
+        Ok(Self { root: root.to_owned(), index, graph: OnceLock::new(), tech: OnceLock::new(), stats })
     }
 
     /// The folder.
@@ -107,6 +109,11 @@ impl Explorer {
 
     pub(crate) fn graph(&self) -> &Graph {
         self.graph.get_or_init(|| Graph::build(&self.index))
+    }
+
+    /// What the project is made of, without a time.
+    pub(crate) fn tech(&self) -> &ProjectTech {
+        self.tech.get_or_init(|| crate::tech::project_tech(&self.root, Some(self), ""))
     }
 
     /// The text of a file of the tree; invalid bytes are replaced.

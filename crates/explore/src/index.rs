@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use camino::Utf8Path;
 use sha2::{Digest, Sha256};
 
-use crate::classify::{FileClass, by_path};
+use crate::classify::FileClass;
 use crate::document::{Counts, Document};
 use crate::symbols::{Symbol, language_of};
 use crate::tokens::joined;
@@ -269,9 +269,4 @@ fn hash_of(bytes: &[u8]) -> [u8; 16] {
         *to = *from;
     }
     hash
-}
-
-/// Whether the class of a path alone says it is a test; used for files that are not in the index.
-pub(crate) fn is_test_path(path: &str) -> bool {
-    by_path(path) == FileClass::Test
 }

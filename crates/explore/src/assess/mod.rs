@@ -9,9 +9,8 @@ use planex_core::text::{one_line, truncate_chars};
 use crate::explorer::Explorer;
 use crate::rank::Query;
 use crate::text::Clues;
+use words::Preset;
 
-pub(crate) use words::Preset;
-pub(crate) use words::preset_of;
 
 /// Assesses a requirement, in English, Japanese or Chinese, without a model.
 #[must_use]
