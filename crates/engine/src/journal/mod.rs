@@ -148,3 +148,6 @@ impl Drop for Journal {
         let _ = self.sink.flush();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,7 +43,8 @@ pub(super) fn last_seq(path: &Utf8Path) -> Result<Option<u64>, PathError> {
     let highest = |bytes: &[u8]| {
         bytes.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<Seq>(line).ok()).map(|s| s.seq).max()
     };
-    if !fs::exists(path) {
+    // Devices have no length and may have no end.
+    if !fs::exists(path) || fs::metadata(path)?.len() == 0 {
         return Ok(None);
     }
     match highest(&fs::read_tail(path, TAIL)?) {

@@ -99,13 +99,7 @@ impl Executor for Scripted {
             }
             script.now.fetch_sub(1, Ordering::SeqCst);
             let mut outcome = attempt::not_started(
-                &JobRequest {
-                    spec: run.spec,
-                    chain: vec![run.agent],
-                    item: None,
-                    title: String::new(),
-                    retries: 0,
-                },
+                &JobRequest { spec: run.spec, chain: vec![run.agent], item: None, title: String::new(), retries: 0 },
                 status,
                 Cause::new(CauseKind::Failed, ""),
                 1,
@@ -165,8 +159,7 @@ impl Lab {
         let seen = Arc::clone(&self.events);
         let surface = move |event: &Event| seen.lock().unwrap().push(event.clone());
         let surfaces: crate::journal::Surfaces = Arc::new(Mutex::new(vec![Box::new(surface)]));
-        let journal =
-            Journal::open(&self.paths.journal(), surfaces, Clock::system(), Zone::default()).unwrap();
+        let journal = Journal::open(&self.paths.journal(), surfaces, Clock::system(), Zone::default()).unwrap();
         let gates = Gates {
             paths: self.paths.clone(),
             events: journal.sink(),
@@ -334,7 +327,8 @@ async fn activities_are_thinned_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rate_limits_are_waited_for_shown_and_survive_a_resume() {
-    let lab = Lab::new().acts(&[("a", &[Act::LimitFor(Duration::from_millis(120)), Act::Reply(serde_json::json!({}))])]);
+    let lab =
+        Lab::new().acts(&[("a", &[Act::LimitFor(Duration::from_millis(120)), Act::Reply(serde_json::json!({}))])]);
     let begun = std::time::Instant::now();
     let (_, all) = lab.run(lab.jobs(&["a", "b"], &["x"], 0)).await;
     assert_eq!(statuses(&all), [(0, JobStatus::Completed), (1, JobStatus::Completed)]);
