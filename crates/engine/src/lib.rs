@@ -7,6 +7,8 @@
 //! [`board`] and [`guidelines`] (what agents share and must obey), [`run`] (the dispatcher), [`attribution`] (whose
 //! change is it), [`project`] and [`trust`] (where planex works), [`engine`] (all of it tied together), [`workflow`].
 
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make and break files on purpose"))]
+
 pub mod attribution;
 pub mod board;
 pub mod cancel;
@@ -23,6 +25,7 @@ pub mod registry;
 pub mod requests;
 pub mod run;
 pub mod session;
+pub mod single;
 pub mod store;
 pub mod trust;
 pub mod usage;

@@ -2,12 +2,18 @@
 
 use camino::Utf8PathBuf;
 use planex_agents::{Login, Probe};
-use planex_core::text::one_line;
+use planex_core::job::{CauseKind, JobOutcome, JobStatus, Mode};
+use planex_core::text::{one_line, safe};
+use planex_engine::engine::NATIVE;
+use planex_engine::registry::resume_command;
+use planex_engine::single::Single;
+use planex_engine::store::SessionPaths;
 
 use crate::commands::mode::ModeArg;
 use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
-use crate::host::{agents, native, runtime};
+use crate::host::{Host, agents, native, runtime};
+use crate::input;
 use crate::setup::Setup;
 use crate::ui::Ui;
 use crate::ui::table::Table;
@@ -73,7 +79,8 @@ pub(crate) struct AgentRunArgs {
 pub(crate) fn run(args: &AgentArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
     match &args.command {
         AgentCommand::List => list(context, ui),
-        AgentCommand::Check { .. } | AgentCommand::Run(_) => Err(CliError::failed("not built in yet")),
+        AgentCommand::Check { agent } => check(agent.as_deref(), context, ui),
+        AgentCommand::Run(args) => run_one(args, context, ui),
     }
 }
 
@@ -101,6 +108,114 @@ fn list(context: &Context, ui: &mut Ui) -> Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// What an agent is asked to show that it works.
+const CHECK: &str = "This is a test of the connection. Answer with the one word: ok";
+
+fn check(agent: Option<&str>, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    let setup = Setup::trusted(context, ui)?;
+    let folder = scratch(&setup)?;
+    let host = Host::new(setup, context, ui, "agent check")?;
+    let names = match agent {
+        Some(name) => vec![name.to_owned()],
+        None => host.run(|engine| async {
+            let names = engine.agents.names();
+            let probes = engine.agents.probe_all(names.iter().map(String::as_str)).await;
+            probes.into_iter().filter(|p| p.usable() && p.name != NATIVE).map(|p| p.name).collect()
+        }),
+    };
+    let paths = SessionPaths::new(folder.clone());
+    let mut exit = if names.is_empty() { Exit::NoAgent } else { Exit::Done };
+    for name in &names {
+        let single = Single { agent: Some(name.clone()), ..single(CHECK.to_owned(), Mode::Analysis, context) };
+        let outcome = host.run(|engine| planex_engine::single::run(engine, &single, &paths, |_| {}));
+        let (works, said) = match outcome {
+            Ok(outcome) if outcome.status == JobStatus::Completed => (true, format!("{:.1} s", outcome.duration_s)),
+            Ok(outcome) => (false, outcome.cause.map_or_else(|| "failed".to_owned(), |cause| cause.to_string())),
+            Err(error) if agent.is_some() => return Err(error.into()),
+            Err(error) => (false, error.to_string()),
+        };
+        if ui.is_json() {
+            ui.json_line(&serde_json::json!({ "agent": name, "works": works, "said": said }));
+        } else {
+            let word = if works { "works" } else { "fails" };
+            ui.result(format_args!("{}  {word}  {}", planex_core::text::pad(name, 10), one_line(&said)));
+        }
+        if !works {
+            exit = Exit::NoAgent;
+        }
+    }
+    if names.is_empty() {
+        return Err(CliError::new(Exit::NoAgent, "no agent was found").hint("`planex agent list` says how to get one"));
+    }
+    planex_sys::fs::remove_dir_all(&folder)?;
+    Ok(exit)
+}
+
+/// A folder for runs that nobody wants to keep.
+fn scratch(setup: &Setup) -> Result<Utf8PathBuf> {
+    let base = setup
+        .folders
+        .cache
+        .clone()
+        .ok_or_else(|| CliError::failed("there is no cache folder to work in").hint("set HOME"))?;
+    Ok(base.join(format!("check-{}", std::process::id())))
+}
+
+fn single(prompt: String, mode: Mode, context: &Context) -> Single {
+    Single { prompt, rule: None, agent: None, mode, id: None, resume: None, model: None, cwd: context.dir.clone() }
+}
+
+fn run_one(args: &AgentRunArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    let prompt = match (&args.prompt, &args.file) {
+        (Some(prompt), _) => prompt.clone(),
+        (None, Some(file)) if file == "-" => input::from_stdin()?,
+        (None, Some(file)) => input::from_file(&context.path(file))?,
+        (None, None) => return Err(CliError::usage("no prompt given").hint("give one with -p or --file")),
+    };
+    let setup = Setup::trusted(context, ui)?;
+    setup.project.exclude_workflow(&context.env)?;
+    let host = Host::new(setup, context, ui, "agent run")?;
+    let job = Single {
+        rule: args.rule.clone(),
+        agent: args.tool.clone(),
+        id: args.id.clone(),
+        resume: args.resume.clone(),
+        model: args.model.clone(),
+        ..single(prompt, args.mode.into(), context)
+    };
+    let paths = planex_engine::single::store(&host.engine);
+    let mut told = ui.clone();
+    let outcome =
+        host.run(|engine| planex_engine::single::run(engine, &job, &paths, |text| told.detail(one_line(text))))?;
+    show_outcome(&outcome, ui)
+}
+
+fn show_outcome(outcome: &JobOutcome, ui: &mut Ui) -> Result<Exit> {
+    if ui.is_json() {
+        ui.json_line(outcome);
+    } else if !outcome.text.is_empty() {
+        ui.result(safe(outcome.text.trim_end()));
+    }
+    for note in &outcome.notes {
+        ui.detail(safe(note));
+    }
+    ui.status(format_args!("run {} ({})", outcome.run_id, outcome.agent));
+    if outcome.status == JobStatus::Completed {
+        return Ok(Exit::Done);
+    }
+    let cause = outcome.cause.as_ref().map_or_else(|| format!("{:?}", outcome.status), ToString::to_string);
+    let kind = match (outcome.status, outcome.cause.as_ref().map(|cause| cause.kind)) {
+        (JobStatus::Cancelled, _) => Exit::Interrupted,
+        (_, Some(CauseKind::AgentNotUsable | CauseKind::Auth)) => Exit::NoAgent,
+        _ => Exit::TasksFailed,
+    };
+    let error = CliError::new(kind, cause);
+    Err(match &outcome.agent_session {
+        Some(_) => error.hint(format!("go on with: {}", resume_command(&outcome.run_id, &outcome.agent))),
+        None => error,
+    })
 }
 
 fn login(probe: &Probe) -> &'static str {

@@ -5,7 +5,7 @@ use planex_engine::workflow::fanout::{self, FanoutOptions, Source};
 
 use crate::commands::mode::ModeArg;
 use crate::context::Context;
-use crate::error::{Exit, Result};
+use crate::error::{CliError, Exit, Result};
 use crate::host::Host;
 use crate::input;
 use crate::setup::{Setup, shown};
@@ -34,7 +34,7 @@ pub(crate) struct FanoutArgs {
     #[arg(long, value_name = "schema.json")]
     pub(crate) output_schema: Option<Utf8PathBuf>,
     /// The same as --timeout
-    #[arg(long, value_name = "SECONDS", conflicts_with = "timeout")]
+    #[arg(long, value_name = "SECONDS")]
     pub(crate) max_runtime: Option<String>,
     /// What jobs may do to files
     #[arg(long, value_name = "MODE", default_value = "analysis")]
@@ -51,6 +51,9 @@ pub(crate) struct FanoutArgs {
 pub(crate) fn run(args: &FanoutArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
     let options = options(args, context)?;
     let mut limited = context.clone();
+    if args.max_runtime.is_some() && context.common.timeout.is_some() {
+        return Err(CliError::usage("--max-runtime and --timeout are the same; give one of them"));
+    }
     if args.max_runtime.is_some() {
         limited.common.timeout.clone_from(&args.max_runtime);
     }

@@ -19,7 +19,9 @@ pub(crate) struct ManArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &ManArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
-    let root = Cli::command();
+    let mut root = Cli::command();
+    // So that the common options are on every page.
+    root.build();
     let Some(folder) = &args.out else {
         ui.raw(&render(&root)?);
         return Ok(Exit::Done);

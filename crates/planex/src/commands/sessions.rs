@@ -93,7 +93,7 @@ fn list(root: &camino::Utf8Path, ui: &mut Ui) -> Result<Exit> {
             format!("{}/{}", counts.completed, counts.total()),
             (counts.failed + counts.skipped).to_string(),
             bytes(summary.size),
-            truncate_chars(&one_line(&requirement), REQUIREMENT).to_string(),
+            truncate_chars(&one_line(&requirement), REQUIREMENT),
         ]);
     }
     if sessions.is_empty() {

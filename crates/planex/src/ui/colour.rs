@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn a_flag_beats_the_environment_and_the_terminal() {
-        let table: [(ColorWhen, bool, &[(&str, &str)], bool); 9] = [
+        type Case<'a> = (ColorWhen, bool, &'a [(&'a str, &'a str)], bool);
+        let table: [Case<'_>; 9] = [
             (ColorWhen::Auto, true, &[], true),
             (ColorWhen::Auto, false, &[], false),
             (ColorWhen::Auto, true, &[("NO_COLOR", "1")], false),

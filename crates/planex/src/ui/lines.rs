@@ -94,10 +94,9 @@ fn of_event(
             Line::plain(say(Msg::WaveStarted, &[("wave", &wave), ("of", &of), ("items", &items.join(" "))]))
         }
         EventKind::WaveFinished { .. } => return None,
-        EventKind::JobStarted { run, agent, title, .. } => Line::toned(
-            Tone::Dim,
-            say(Msg::JobStarted, &[("item", &label(run)), ("agent", agent), ("title", title)]),
-        ),
+        EventKind::JobStarted { run, agent, title, .. } => {
+            Line::toned(Tone::Dim, say(Msg::JobStarted, &[("item", &label(run)), ("agent", agent), ("title", title)]))
+        }
         EventKind::JobActivity { run, text } => {
             if !verbose {
                 return None;

@@ -109,7 +109,7 @@ impl Ui {
 
     /// What was asked for, for people: standard output, or standard error beside `--json`.
     pub(crate) fn result(&mut self, text: impl Display) {
-        if self.json { self.to_stderr(&text) } else { self.to_stdout(&text) }
+        if self.json { self.write_err(&text) } else { self.write_out(&text) }
     }
 
     /// A table: what was asked for, for people. At a terminal lines are cut to its width.
@@ -123,9 +123,9 @@ impl Ui {
     /// What was asked for, for machines: one line of JSON on standard output.
     pub(crate) fn json_line(&mut self, value: &impl Serialize) {
         match serde_json::to_string(value) {
-            Ok(line) => self.to_stdout(&line),
+            Ok(line) => self.write_out(&line),
             // Only maps with keys that are no strings fail, and none is shown; say it rather than lose it.
-            Err(error) => self.to_stderr(&format!("planex: failed to write JSON: {error}")),
+            Err(error) => self.write_err(&format!("planex: failed to write JSON: {error}")),
         }
     }
 
@@ -138,55 +138,55 @@ impl Ui {
 
     /// Said along the way, also with `-q`.
     pub(crate) fn important(&mut self, text: impl Display) {
-        self.to_stderr(&text);
+        self.write_err(&text);
     }
 
     /// Said along the way; silent with `-q`.
     pub(crate) fn status(&mut self, text: impl Display) {
         if self.verbosity > Verbosity::Quiet {
-            self.to_stderr(&text);
+            self.write_err(&text);
         }
     }
 
     /// Said along the way with `-v`.
     pub(crate) fn detail(&mut self, text: impl Display) {
         if self.verbosity >= Verbosity::Verbose {
-            self.to_stderr(&text);
+            self.write_err(&text);
         }
     }
 
     /// Something is not as wished.
     pub(crate) fn warning(&mut self, text: impl Display) {
         let head = self.err.paint(Tone::Warning, "warning:");
-        self.to_stderr(&format!("{head} {text}"));
+        self.write_err(&format!("{head} {text}"));
     }
 
     /// What the user can do.
     pub(crate) fn hint(&mut self, text: impl Display) {
         let head = self.err.paint(Tone::Hint, "hint:");
-        self.to_stderr(&format!("{head} {text}"));
+        self.write_err(&format!("{head} {text}"));
     }
 
     /// What went wrong, its faults, then what to do. Faults with places (`FILE:LINE:COLUMN: …`) stand at the start of
     /// their lines, for editors to find.
     pub(crate) fn error(&mut self, message: &str, faults: &[String], hints: &[String]) {
         let head = self.err.paint(Tone::Error, "error:");
-        self.to_stderr(&format!("{head} {}", safe(message)));
+        self.write_err(&format!("{head} {}", safe(message)));
         for fault in faults {
-            self.to_stderr(&safe(fault));
+            self.write_err(&safe(fault));
         }
         for hint in hints {
             self.hint(safe(hint));
         }
     }
 
-    fn to_stdout(&mut self, text: &impl Display) {
+    fn write_out(&mut self, text: &impl Display) {
         let mut stdout = std::io::stdout().lock();
         let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
         self.note_broken(written);
     }
 
-    fn to_stderr(&mut self, text: &impl Display) {
+    fn write_err(&mut self, text: &impl Display) {
         // One write per message, so that lines of several threads do not mix.
         let written = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
         self.note_broken(written);

@@ -45,10 +45,9 @@ impl Progress {
         }
     }
 
-    /// Prints a line above the display.
-    pub(crate) fn println(&self, line: &str) {
-        // A terminal that went away ends the display, not the session.
-        let _ = self.multi.println(line);
+    /// Does something that prints, with the display out of the way.
+    pub(crate) fn suspend(&self, print: impl FnOnce()) {
+        self.multi.suspend(print);
     }
 
     /// Takes the display away, for a prompt; it comes back with the next event.

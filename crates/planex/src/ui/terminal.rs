@@ -52,7 +52,12 @@ impl Surface for Terminal {
 impl Screen {
     fn show(&mut self, event: &Event) {
         if self.ui.is_json() {
-            self.ui.json_line(event);
+            let ui = &mut self.ui;
+            match &self.progress {
+                // Both may be the same terminal.
+                Some(progress) => progress.suspend(|| ui.json_line(event)),
+                None => ui.json_line(event),
+            }
         }
         let mut line = self.teller.line(&event.kind);
         if let Some(progress) = &mut self.progress {
@@ -71,9 +76,10 @@ impl Screen {
             Some(tone) => self.ui.err_colours().paint(tone, &line.text),
             None => line.text.clone(),
         };
+        let ui = &mut self.ui;
         match &self.progress {
-            Some(progress) => progress.println(&text),
-            None => self.ui.important(text),
+            Some(progress) => progress.suspend(|| ui.important(text)),
+            None => ui.important(text),
         }
     }
 }
@@ -174,6 +180,7 @@ fn ask_question(question: &Question) -> Result<Reply, Interrupted> {
         let picked = inquire::Select::new(&message, shown)
             .with_starting_cursor(start)
             .without_filtering()
+            .with_help_message("arrow keys and enter; Ctrl-C stops, the state is kept")
             .prompt()
             .map_err(|_| Interrupted)?;
         if let Some(id) = picked.id {

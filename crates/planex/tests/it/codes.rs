@@ -1,0 +1,79 @@
+//! Exit codes and what errors say.
+
+use insta::assert_snapshot;
+use planex_testkit::TestEnv;
+
+use crate::{planex, tidy};
+
+fn error(env: &TestEnv, args: &[&str], code: i32) -> String {
+    let output = planex(env, args).output().exits(code);
+    assert_eq!(output.stdout, "", "nothing on standard output for {args:?}");
+    tidy(env, &output.stderr)
+}
+
+#[test]
+fn wrong_usage_is_two() {
+    let env = TestEnv::new();
+    assert_snapshot!(error(&env, &["wave", "x"], 2), @r"
+    error: unrecognized subcommand 'wave'
+
+      tip: a similar subcommand exists: 'waves'
+
+    Usage: planex [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(error(&env, &["waves", "--yess"], 2), @r"
+    error: invalid value '--yess' for '[REQUIREMENT]': unknown option; did you mean `--yes`? (a text that starts with - goes after --)
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(error(&env, &["waves"], 2), @r"
+    error: no requirement given
+    hint: give the requirement as an argument, as a .md or .txt file, or `-` for standard input
+    ");
+    assert_snapshot!(error(&env, &["-C", "nowhere", "sessions", "list"], 2), @r"
+    error: `[ROOT]/work/nowhere` is not a folder
+    hint: give an existing folder with -C DIR
+    ");
+    assert_snapshot!(error(&env, &["schema", "exploraton"], 2), @r"
+    error: unknown schema `exploraton`
+    hint: did you mean `exploration`?
+    ");
+    assert_snapshot!(error(&env, &["answer", "s", "q=a"], 2), @r"
+    error: no session matches `s`
+    hint: start one with `planex waves` or `planex fanout`
+    ");
+    assert_snapshot!(error(&env, &["mcp"], 2), @r"
+    error: `planex mcp` serves the job it runs in, and there is none
+    hint: agents start it by themselves inside a job, where PLANEX_JOB_ID and PLANEX_SESSION_DIR are set
+    ");
+    assert_snapshot!(error(&env, &["waves", "x", "--agent", "pln=codex"], 2), @"error: --agent: unknown role `pln`; did you mean `plan`?");
+}
+
+#[test]
+fn invalid_input_is_three() {
+    let env = TestEnv::new();
+    env.write("empty.md", " \n");
+    assert_snapshot!(error(&env, &["waves", "empty.md"], 3), @r"
+    error: the requirement is empty
+    hint: say in a sentence what is to be done
+    ");
+    let missing = error(&env, &["waves", "nowhere.md"], 3);
+    assert!(missing.starts_with("error: [ROOT]/work/nowhere.md: "), "{missing}");
+    let binary = planex(&env, &["explore", "-"]).stdin(b"caf\xe9").output().exits(3).stderr;
+    assert!(binary.contains("standard input: not UTF-8 (first wrong byte at 3)"), "{binary}");
+}
+
+#[test]
+fn a_job_may_not_answer_its_own_gate() {
+    let env = TestEnv::new();
+    for args in [&["answer", "s", "q=a"][..], &["trust"], &["resume"], &["cancel", "s"]] {
+        let output = planex(&env, args).env("PLANEX_JOB_ID", "s-T1").output().exits(2);
+        assert!(
+            output.stderr.contains("is refused inside a job") || output.stderr.contains("are refused"),
+            "{args:?}: {}",
+            output.stderr
+        );
+    }
+}

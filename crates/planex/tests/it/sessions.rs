@@ -1,0 +1,73 @@
+//! Sessions through the commands: a demo's session, looked at from all sides.
+
+use planex_testkit::TestEnv;
+use serde_json::Value;
+
+use crate::planex;
+
+/// A demo, run to its end in `work/demo`.
+fn demo(env: &TestEnv) -> String {
+    let output = planex(env, &["demo", "demo"]).output().success();
+    let line =
+        output.stdout.lines().find_map(|line| line.strip_prefix("Session")).unwrap_or_default().trim().to_owned();
+    assert!(line.starts_with("wpp-"), "{}", output.stdout);
+    line
+}
+
+#[test]
+fn the_demo_runs_without_a_terminal_and_its_session_can_be_looked_at() {
+    let env = TestEnv::new();
+    let session = demo(&env);
+    let inside = |args: &[&str]| planex(&env, &[&["-C", "demo"], args].concat()).output();
+    let list = inside(&["sessions", "list", "--json"]).success().json_lines();
+    assert_eq!(list.first().and_then(|s| s["status"].as_str()), Some("completed"), "{list:?}");
+    assert!(inside(&["sessions", "show", "notes tag"]).success().stdout.contains(&session));
+    let events = inside(&["logs", &session, "--json"]).success().json_lines();
+    let seqs: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
+    let usage = inside(&["usage", "--json"]).success().json_lines();
+    assert!(usage.first().is_some_and(|u| u["total"]["runs"].as_u64() > Some(3)), "{usage:?}");
+    let _ = inside(&["logs", &session, "T1"]).success();
+    let wrong = inside(&["skip", &session, "T99"]).exits(2).stderr;
+    assert!(wrong.contains("has no task `T99`") && wrong.contains("T1"), "{wrong}");
+    let _ = inside(&["discoveries", "add", "convention", "naming=snake_case", "--session", &session]).success();
+    assert!(inside(&["discoveries", "list", &session]).success().stdout.contains("snake_case"));
+    let _ = inside(&["sessions", "archive", &session]).success();
+    let _ = inside(&["sessions", "delete", &session]).exits(2);
+    let _ = inside(&["sessions", "delete", &session, "-y"]).success();
+    assert_eq!(inside(&["sessions", "list", "--json"]).success().stdout, "");
+}
+
+#[test]
+fn json_is_pure_and_a_deferred_gate_tells_how_to_answer() {
+    let env = TestEnv::new();
+    env.write("src/login.py", "def login(user):\n    return user\n");
+    let output =
+        planex(&env, &["waves", "--gates", "defer", "--json", "--agent", "native", "Add a rate limit to login"])
+            .output()
+            .exits(4);
+    let lines = output.json_lines();
+    assert_eq!(lines.len(), output.stdout.lines().count(), "{}", output.stdout);
+    let gate = lines.iter().find(|event| event["type"] == "gate_opened").expect("a gate");
+    assert!(gate["gate"]["questions"].as_array().is_some_and(|questions| !questions.is_empty()));
+    let answer = output.stderr.lines().find(|line| line.starts_with("planex answer ")).expect("the line that answers");
+    let words: Vec<&str> = answer.split(' ').skip(1).collect();
+    let answered = planex(&env, &words).output().success();
+    let next: Vec<&str> = answered.stdout.trim().split(' ').skip(1).collect();
+    assert_eq!(next.first(), Some(&"resume"));
+    let again = planex(&env, &[&next[..], &["--gates", "defer", "--agent", "native"]].concat()).output();
+    assert!(matches!(again.code(), Some(4 | 7)), "{}\n{}", again.stdout, again.stderr);
+    assert!(!again.stdout.contains("\"type\":"), "without --json there is none");
+    let _: Value = serde_json::from_str(lines[0].to_string().as_str()).unwrap();
+}
+
+#[test]
+fn a_requirement_is_text_whatever_is_in_it() {
+    let env = TestEnv::new();
+    env.write("src/a.py", "x = 1\n");
+    let text = "-y should \"quote\" $(touch pwned) `touch pwned` 'x'";
+    let args = ["waves", "--gates", "defer", "--json", "--agent", "native", text];
+    let lines = planex(&env, &args).output().exits(4).json_lines();
+    assert_eq!(lines.first().map(|event| &event["requirement"]), Some(&Value::from(text)));
+    assert!(!env.exists("pwned"));
+}
