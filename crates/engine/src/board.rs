@@ -238,7 +238,8 @@ mod tests {
     use super::*;
 
     fn entry(kind: DiscoveryKind, data: Value) -> Discovery {
-        Discovery { ts: "t".into(), worker: "T1".into(), kind, data: data.as_object().unwrap().clone() }
+        let Value::Object(data) = data else { panic!("no object") };
+        Discovery { ts: "t".into(), worker: "T1".into(), kind, data }
     }
 
     fn session() -> (tempfile::TempDir, SessionPaths) {

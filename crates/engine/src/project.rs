@@ -150,8 +150,9 @@ mod tests {
 
     #[test]
     fn the_root_is_the_nearest_mark_but_never_above_git_or_home() {
-        // (entries, start, home, root, git)
-        let cases: &[(&[&str], &str, &str, &str, Option<&str>)] = &[
+        /// Entries, where it starts, the home folder, the root, the git top level.
+        type Case = (&'static [&'static str], &'static str, &'static str, &'static str, Option<&'static str>);
+        let cases: &[Case] = &[
             (&["h/p/.git/", "h/p/a/b/"], "h/p/a/b", "h", "h/p", Some("h/p")),
             (&["h/p/.git/", "h/p/a/planex.toml", "h/p/a/b/"], "h/p/a/b", "h", "h/p/a", Some("h/p")),
             (&["h/p/.git/", "h/p/a/.workflow/", "h/p/a/b/"], "h/p/a/b", "h", "h/p/a", Some("h/p")),

@@ -1,5 +1,7 @@
 //! Sessions on disk.
 
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test: a panic is its way to fail")]
+
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};

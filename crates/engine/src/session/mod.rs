@@ -21,6 +21,9 @@ pub use meta::{Ending, FORMAT, Meta, Workflow};
 use crate::error::Result;
 use crate::store::SessionPaths;
 
+/// Start of the name of a folder in which a session is being made, before the maker's process id.
+const ASIDE: &str = ".new-";
+
 /// Most ids that are tried before a session with a taken id is given up.
 const MAX_SUFFIX: u32 = 10_000;
 
@@ -47,21 +50,33 @@ impl Session {
         let parent = meta.workflow.folder(root);
         fs::create_dir_all(&parent)?;
         let wished = meta.session.clone();
+        // Made aside and renamed into place: a session is there whole, with what it is for, or not at all.
+        let aside = parent.join(format!("{ASIDE}{}", std::process::id()));
+        remove_aside(&parent)?;
+        let made = SessionPaths::new(aside.clone());
+        for folder in [made.runs(), made.gates(), made.requests()] {
+            fs::create_dir_all(&folder)?;
+        }
         for suffix in 1..MAX_SUFFIX {
             let id = if suffix == 1 { wished.clone() } else { format!("{wished}-{suffix}") };
             let dir = parent.join(&id);
-            if !fs::create_dir_new(&dir)? {
+            if fs::exists(&dir) {
                 continue;
             }
-            let paths = SessionPaths::new(dir);
-            for folder in [paths.runs(), paths.gates(), paths.requests()] {
-                fs::create_dir_all(&folder)?;
-            }
-            let lock = SessionLock::acquire(&paths.lock(), &holder(command, now))?;
             meta.session.clone_from(&id);
-            meta.save(&paths)?;
+            meta.save(&made)?;
+            if let Err(error) = fs::rename(&aside, &dir) {
+                // Another process took the id in between.
+                if fs::exists(&dir) {
+                    continue;
+                }
+                return Err(error.into());
+            }
+            let paths = SessionPaths::new(dir);
+            let lock = SessionLock::acquire(&paths.lock(), &holder(command, now))?;
             return Ok(Self { id, paths, meta, lock });
         }
+        fs::remove_dir_all(&aside)?;
         Err(crate::EngineError::internal(format!("{MAX_SUFFIX} sessions are named {wished} already in {parent}"))
             .hint("remove old ones with `planex sessions prune`"))
     }
@@ -98,6 +113,17 @@ impl Session {
     pub fn check_lock(&self) -> Result<()> {
         Ok(self.lock.check()?)
     }
+}
+
+/// Removes what processes that were killed while they made a session have left aside.
+fn remove_aside(parent: &Utf8Path) -> Result<()> {
+    for entry in fs::list(parent)? {
+        let Some(pid) = entry.name.strip_prefix(ASIDE).and_then(|pid| pid.parse::<u32>().ok()) else { continue };
+        if pid == std::process::id() || !program::is_running(pid) {
+            fs::remove_dir_all(&entry.path)?;
+        }
+    }
+    Ok(())
 }
 
 fn holder(command: &str, now: Timestamp) -> Holder {
