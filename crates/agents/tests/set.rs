@@ -1,6 +1,7 @@
 //! Which agents there are, and whether they are usable.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test: a panic is its way to fail")]
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;

@@ -16,7 +16,7 @@ const NORMAL: &str = r#"{"type":"thread.started","thread_id":"01a22da1-7000"}
 {"type":"item.completed","item":{"id":"item_3","type":"agent_message","text":"{\"ok\":true}"}}
 {"type":"turn.completed","usage":{"input_tokens":300,"cached_input_tokens":30,"cache_write_input_tokens":0,"output_tokens":60,"reasoning_output_tokens":15}}"#;
 
-fn argv(mode: Mode, change: impl FnOnce(&mut planex_core::job::JobSpec, &mut AgentSettings)) -> String {
+fn argv(mode: Mode, change: impl FnOnce(&mut JobSpec, &mut AgentSettings)) -> String {
     let (mut spec, mut settings) = (spec(), AgentSettings::default());
     spec.mode = mode;
     change(&mut spec, &mut settings);

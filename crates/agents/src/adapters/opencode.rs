@@ -3,7 +3,8 @@
 //! - There is no terminal event: the end is the end of output after a `step_finish` with reason `stop`.
 //! - By default everything is allowed, and a permission that asks ends the turn: each is set to allow or deny. What the
 //!   environment configures is merged into, never dropped.
-//! - A stream that is cut off makes it ask again for ever (500 requests in 90 s): planex ends it after a few such steps.
+//! - A stream that ends without a reason makes it ask again for ever (500 requests in 90 s): planex ends it after a few
+//!   such steps. After a broken connection it waits longer and longer: that is the idle limit's.
 
 use planex_core::job::{Exit, JobSpec, Mode, Usage};
 use serde_json::{Map, Value, json};

@@ -16,7 +16,7 @@ const NORMAL: &str = r#"{"type":"step_start","sessionID":"ses_1","part":{"type":
 {"type":"step_finish","sessionID":"ses_1","part":{"reason":"stop","tokens":{"input":20,"output":4,"reasoning":0,"cache":{"read":0,"write":0}},"cost":0.25}}"#;
 
 fn config_of(mode: Mode, settings: &AgentSettings, inherited: &str) -> Value {
-    let job = planex_core::job::JobSpec { mode, ..spec() };
+    let job = JobSpec { mode, ..spec() };
     let made = build(&Opencode, "opencode", &job, settings, Some(&server()), &[(CONFIG, inherited)]);
     serde_json::from_str(&made.env[CONFIG]).unwrap()
 }

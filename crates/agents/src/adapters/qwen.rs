@@ -2,7 +2,7 @@
 //!
 //! - Errors of the API end with exit 0 and a successful result whose text begins with `[API Error:`.
 //! - With a schema, an answer in plain words is an error to it; to planex it is an answer whose JSON has to be found.
-//! - Rate limits are retried for minutes, said on standard error only.
+//! - Rate limits are retried for minutes, often without a word: then only the idle limit ends it.
 
 use planex_core::job::{Exit, JobSpec, Mode};
 

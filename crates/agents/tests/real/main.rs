@@ -3,6 +3,7 @@
 //! Each runs with an environment and a home of its own; nothing of the machine's accounts is seen.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test: a panic is its way to fail")]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -192,9 +193,9 @@ async fn resumes(name: &'static str) -> (JobOutcome, JobOutcome) {
     (first, second)
 }
 
-/// Streams that break off: some agents ask again without end.
+/// Streams that end without a word: some agents ask again without end, as fast as they can.
 async fn gives_up_on_broken_streams(name: &'static str) {
-    let server = ModelServer::start(Script::new().rule(Rule::any().always(Failure::Cut)));
+    let server = ModelServer::start(Script::new().rule(Rule::any().always(Failure::Empty)));
     let bench = Bench::new(name, &server);
     let outcome = bench.run().await;
     assert_eq!(outcome.status, JobStatus::Failed, "{outcome:?}\n{}", bench.logs());
@@ -333,7 +334,6 @@ async fn qwen_works() {
         only_reads("qwen").await;
         resumes("qwen").await;
         fails("qwen", 401, CauseKind::Auth).await;
-        fails("qwen", 429, CauseKind::RateLimited).await;
     }
 }
 
