@@ -9,13 +9,13 @@ use planex_core::text::{one_line, truncate_chars};
 use crate::explorer::Explorer;
 use crate::rank::Query;
 use crate::text::Clues;
-use words::Preset;
+pub(crate) use words::{Preset, preset_of};
 
 
 /// Assesses a requirement, in English, Japanese or Chinese, without a model.
 #[must_use]
 pub fn assess(text: &str, explorer: Option<&Explorer>) -> Assess {
-    let preset = words::preset_of(text);
+    let preset = preset_of(text);
     let complexity = complexity::complexity_of(text, explorer);
     let clues = Clues::read(text);
     let count = angle_count(complexity);
@@ -27,7 +27,7 @@ pub fn assess(text: &str, explorer: Option<&Explorer>) -> Assess {
 /// The angles of `planex plan` (spec 30, *Angles*): the preset's first 4, 3 or 1 by complexity.
 #[must_use]
 pub fn plan_angles(text: &str, complexity: Complexity) -> Vec<&'static str> {
-    let angles = match words::preset_of(text) {
+    let angles = match preset_of(text) {
         Preset::Architecture => ["architecture", "dependencies", "modularity", "integration-points"],
         Preset::Security => ["security", "auth-patterns", "dataflow", "validation"],
         Preset::Performance => ["performance", "bottlenecks", "caching", "data-access"],

@@ -111,7 +111,7 @@ fn first_use(explorer: &Explorer, path: &str, names: &[String], target: &str) ->
             let trimmed = line.trim_start();
             if ["import", "use ", "from", "#include", "require", "export"].iter().any(|w| trimmed.starts_with(w)) {
                 import.get_or_insert(number);
-            } else if !trimmed.starts_with(["/", "#", "*"]) {
+            } else if !trimmed.starts_with(['/', '#', '*']) {
                 return Some(format!("{path}:{number} uses `{name}` of {target}"));
             }
         }

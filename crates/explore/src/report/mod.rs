@@ -5,6 +5,7 @@ mod conventions;
 mod files;
 mod questions;
 
+pub(crate) use files::tests_of;
 use planex_core::exploration::{Exploration, ExplorationMetadata};
 use serde_json::{Map, Value};
 
