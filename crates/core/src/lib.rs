@@ -19,7 +19,6 @@ pub mod prompt;
 pub mod repair;
 pub mod report;
 pub mod rows;
-pub mod scheduler;
 pub mod schema;
 pub mod settings;
 pub mod suggest;
