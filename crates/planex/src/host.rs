@@ -94,32 +94,32 @@ fn mcp_server() -> Option<McpServer> {
     Some(McpServer { command, args: vec!["mcp".to_owned()], ..McpServer::default() })
 }
 
-/// The first Ctrl-C or SIGTERM ends jobs in their own way, the second kills.
+/// The first Ctrl-C, SIGTERM or SIGHUP ends jobs in their own way, the second kills.
+#[cfg(unix)]
 async fn hear_signals(cancel: Cancel) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    else {
+        return;
+    };
     loop {
-        if !next_signal().await {
+        let heard = tokio::select! {
+            heard = interrupt.recv() => heard,
+            heard = terminate.recv() => heard,
+            heard = hangup.recv() => heard,
+        };
+        if heard.is_none() {
             return;
         }
         cancel.interrupt();
     }
 }
 
-#[cfg(unix)]
-async fn next_signal() -> bool {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-    else {
-        return false;
-    };
-    tokio::select! {
-        heard = interrupt.recv() => heard.is_some(),
-        heard = terminate.recv() => heard.is_some(),
-        heard = hangup.recv() => heard.is_some(),
-    }
-}
-
+/// The first Ctrl-C ends jobs in their own way, the second kills.
 #[cfg(not(unix))]
-async fn next_signal() -> bool {
-    tokio::signal::ctrl_c().await.is_ok()
+async fn hear_signals(cancel: Cancel) {
+    while tokio::signal::ctrl_c().await.is_ok() {
+        cancel.interrupt();
+    }
 }

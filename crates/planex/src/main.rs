@@ -26,6 +26,11 @@ fn main() -> ExitCode {
         Err(error) => return error::report_usage(&error),
     };
     let env = planex_sys::env::Environment::capture();
+    if cli.common.verbose >= 2 {
+        // planex's own diagnosis, beside what it says to its user.
+        let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::DEBUG);
+        log.with_ansi(false).init();
+    }
     let mut ui = ui::Ui::new(&cli.common, &env);
     let outcome =
         context::Context::new(cli.common, env).and_then(|context| commands::run(&cli.command, &context, &mut ui));

@@ -31,6 +31,11 @@ pub(crate) struct WavesArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &WavesArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    if context.common.dry_run {
+        // Better no answer than jobs that were not wanted.
+        return Err(CliError::usage("`planex waves` has no --dry-run yet")
+            .hint("`--gates defer` explores and plans, and stops before anything is changed"));
+    }
     if let Some(query) = &args.go_on {
         let root = project(context).root;
         let found = match query {

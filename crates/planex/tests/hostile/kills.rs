@@ -76,10 +76,25 @@ fn one_session(dice: &mut Dice, most: usize) -> usize {
     hits
 }
 
+/// Resumes; starts where planex was killed before there was a session.
+fn go_on(env: &TestEnv) -> Vec<String> {
+    let sessions = std::fs::read_dir(env.dir().join(".workflow/.lite-plan")).into_iter().flatten().flatten();
+    let mut there =
+        sessions.map(|entry| entry.file_name().into_string().unwrap()).filter(|name| !name.starts_with('.'));
+    let args = match (there.next(), there.next()) {
+        (None, _) => ["waves", "-y", "Make twelve files"].map(str::to_owned),
+        (Some(id), None) => ["resume", "-y", &id].map(str::to_owned),
+        (Some(one), Some(other)) => panic!("one session, however often planex was killed: {one}, {other}"),
+    };
+    args.to_vec()
+}
+
+fn words(args: &[String]) -> Vec<&str> {
+    args.iter().map(String::as_str).collect()
+}
+
 fn finish(env: &TestEnv, agent: &ScriptedAgent) {
-    let args: &[&str] =
-        if env.exists(".workflow/.lite-plan") { &["resume", "-y"] } else { &["waves", "-y", "Make twelve files"] };
-    let output = planex(env, args).output();
+    let output = planex(env, &words(&go_on(env))).output();
     assert_eq!(output.code(), Some(0), "{}", said(&output));
     assert_eq!(left(env), Vec::<String>::new(), "nothing runs after a normal end");
     assert_eq!(column(env, "status"), ["completed"; 12]);

@@ -44,8 +44,8 @@ fn task(id: &str, deps: &[&str]) -> Value {
 /// The folder of the only session.
 fn session(env: &TestEnv) -> camino::Utf8PathBuf {
     let folder = env.dir().join(".workflow/.lite-plan");
-    let entry = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
-    folder.join(entry.file_name().to_str().unwrap())
+    let entries = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+    folder.join(entries.into_iter().find(|name| !name.starts_with('.')).unwrap())
 }
 
 /// A column of tasks.csv.
