@@ -34,7 +34,8 @@ pub(crate) async fn run(
     let (worker, job) = (Arc::clone(agent), spec.clone());
     let task = tokio::task::spawn_blocking(move || worker.run(&job, &control));
     let answer = tokio::select! {
-        answer = task => answer,
+        // A worker that obeys answers at the same instant; what it answers then does not count.
+        biased;
         () = cancel.cancelled() => {
             report.fail(Cause::new(CauseKind::Cancelled, "the job was ended"));
             return;
@@ -44,6 +45,7 @@ pub(crate) async fn run(
             report.fail(super::process::timeout(spec));
             return;
         }
+        answer = task => answer,
     };
     match answer {
         Err(error) => {
