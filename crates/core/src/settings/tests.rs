@@ -72,9 +72,8 @@ fn nothing_set_gives_the_defaults_of_the_contract() {
     assert_eq!(Case::default().load().settings, Settings::default());
 }
 
-#[test]
-fn every_key_reaches_the_settings() {
-    let user = r#"
+/// Sets every key once.
+const EVERY_KEY: &str = r#"
         concurrency = 2
         gates = "defer"
         gate_timeout = "1h"
@@ -117,10 +116,13 @@ fn every_key_reaches_the_settings() {
         model = "n"
         full_access = true
     "#;
+
+/// What [`EVERY_KEY`] comes to.
+fn every_setting() -> Settings {
     let seconds = Duration::from_secs;
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
     let map = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
-    let expected = Settings {
+    Settings {
         concurrency: Concurrency(2),
         gates: GatePolicy::Defer,
         agent: Some("codex".into()),
@@ -170,9 +172,13 @@ fn every_key_reaches_the_settings() {
         timezone: ZoneSetting::Local,
         lang: Language::Zh,
         test_command: Some("make test".into()),
-    };
-    let loaded = Case { user, ..Case::default() }.load();
-    assert_eq!(loaded.settings, expected);
+    }
+}
+
+#[test]
+fn every_key_reaches_the_settings() {
+    let loaded = Case { user: EVERY_KEY, ..Case::default() }.load();
+    assert_eq!(loaded.settings, every_setting());
     // A key that this test forgets would be one that nobody knows to work.
     for key in keys::KEYS {
         let set = loaded
@@ -226,7 +232,8 @@ fn agents_are_chosen_for_all_or_for_one() {
 
 #[test]
 fn the_locale_is_weaker_than_everything_but_the_default() {
-    let cases: [(&[(&str, &str)], &str, &str); 6] = [
+    type Locale<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
+    let cases: [Locale<'_>; 6] = [
         (&[("LANG", "ja_JP.UTF-8")], "", "ja ($LANG)"),
         (&[("LANG", "fr_FR.UTF-8")], "", "en (default)"),
         (&[("LC_ALL", "C"), ("LANG", "ja_JP")], "", "en (default)"),
