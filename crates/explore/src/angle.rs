@@ -71,12 +71,18 @@ impl Family {
             Self::Integration => &["register", "route", "handler", "hook", "command", "plugin", "api", "export"],
             Self::Testing => &["test", "assert", "fixture", "mock", "expect"],
             Self::Patterns => &["base", "abstract", "builder", "helper", "common", "convention"],
-            Self::Security => &["auth", "token", "password", "permission", "secret", "sanitize", "escape", "verify", "session"],
+            Self::Security => {
+                &["auth", "token", "password", "permission", "secret", "sanitize", "escape", "verify", "session"]
+            }
             Self::Performance => &["cache", "pool", "batch", "buffer", "lazy", "parallel", "index", "query", "limit"],
             Self::State => &["state", "store", "session", "lock", "mutex", "context", "reset", "lifecycle"],
             Self::Errors => &["error", "exception", "catch", "retry", "fail", "panic", "warn", "timeout"],
-            Self::EdgeCases => &["empty", "none", "null", "overflow", "unicode", "limit", "invalid", "default", "bound"],
-            Self::DataFlow => &["parse", "serialize", "load", "read", "write", "convert", "request", "response", "query"],
+            Self::EdgeCases => {
+                &["empty", "none", "null", "overflow", "unicode", "limit", "invalid", "default", "bound"]
+            }
+            Self::DataFlow => {
+                &["parse", "serialize", "load", "read", "write", "convert", "request", "response", "query"]
+            }
             Self::Validation => &["validate", "check", "schema", "parse", "invalid", "constraint", "assert"],
             Self::Other => &[],
         }

@@ -54,30 +54,95 @@ impl FileClass {
 }
 
 const TEST_FOLDERS: [&str; 21] = [
-    "test", "tests", "testing", "__tests__", "spec", "specs", "testdata", "test_data", "fixture", "fixtures", "benches",
-    "bench", "benchmark", "benchmarks", "example", "examples", "e2e", "__mocks__", "mocks", "__snapshots__", "snapshots",
+    "test",
+    "tests",
+    "testing",
+    "__tests__",
+    "spec",
+    "specs",
+    "testdata",
+    "test_data",
+    "fixture",
+    "fixtures",
+    "benches",
+    "bench",
+    "benchmark",
+    "benchmarks",
+    "example",
+    "examples",
+    "e2e",
+    "__mocks__",
+    "mocks",
+    "__snapshots__",
+    "snapshots",
 ];
-const VENDOR_FOLDERS: [&str; 10] =
-    ["vendor", "vendored", "third_party", "third-party", "thirdparty", "3rdparty", "external", "externals", "extern", "pods"];
+const VENDOR_FOLDERS: [&str; 10] = [
+    "vendor",
+    "vendored",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "3rdparty",
+    "external",
+    "externals",
+    "extern",
+    "pods",
+];
 const DOC_FOLDERS: [&str; 5] = ["doc", "docs", "documentation", "changelog", "changelogs"];
 const CODE: [&str; 66] = [
-    "rs", "py", "pyi", "pyx", "go", "java", "kt", "kts", "scala", "groovy", "ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs",
-    "vue", "svelte", "astro", "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "hxx", "inl", "ipp", "cs", "fs", "vb", "rb", "rake", "erb",
-    "php", "swift", "m", "mm", "sh", "bash", "zsh", "fish", "ps1", "lua", "pl", "pm", "r", "jl", "ex", "exs", "erl", "hs", "ml", "clj",
-    "dart", "zig", "nim", "y", "l", "jq", "proto", "sql", "scm",
+    "rs", "py", "pyi", "pyx", "go", "java", "kt", "kts", "scala", "groovy", "ts", "tsx", "mts", "cts", "js", "jsx",
+    "mjs", "cjs", "vue", "svelte", "astro", "c", "h", "cc", "cpp", "cxx", "hpp", "hh", "hxx", "inl", "ipp", "cs", "fs",
+    "vb", "rb", "rake", "erb", "php", "swift", "m", "mm", "sh", "bash", "zsh", "fish", "ps1", "lua", "pl", "pm", "r",
+    "jl", "ex", "exs", "erl", "hs", "ml", "clj", "dart", "zig", "nim", "y", "l", "jq", "proto", "sql", "scm",
 ];
 const DOCS: [&str; 9] = ["md", "mdx", "rst", "txt", "adoc", "org", "tex", "ipynb", "html"];
 const CONFIG: [&str; 18] = [
-    "toml", "yaml", "yml", "json", "json5", "jsonc", "ini", "cfg", "conf", "properties", "gradle", "xml", "cmake", "mk", "nix", "tf",
-    "env", "csproj",
+    "toml",
+    "yaml",
+    "yml",
+    "json",
+    "json5",
+    "jsonc",
+    "ini",
+    "cfg",
+    "conf",
+    "properties",
+    "gradle",
+    "xml",
+    "cmake",
+    "mk",
+    "nix",
+    "tf",
+    "env",
+    "csproj",
 ];
 const CONFIG_NAMES: [&str; 12] = [
-    "makefile", "dockerfile", "justfile", "gemfile", "rakefile", "cmakelists.txt", "go.mod", "build", "build.bazel", "workspace",
-    "procfile", "requirements.txt",
+    "makefile",
+    "dockerfile",
+    "justfile",
+    "gemfile",
+    "rakefile",
+    "cmakelists.txt",
+    "go.mod",
+    "build",
+    "build.bazel",
+    "workspace",
+    "procfile",
+    "requirements.txt",
 ];
 const LOCKS: [&str; 12] = [
-    "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "cargo.lock", "poetry.lock", "uv.lock", "go.sum", "composer.lock",
-    "gemfile.lock", "packages.lock.json", "flake.lock",
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "bun.lock",
+    "cargo.lock",
+    "poetry.lock",
+    "uv.lock",
+    "go.sum",
+    "composer.lock",
+    "gemfile.lock",
+    "packages.lock.json",
+    "flake.lock",
 ];
 
 /// Class by path alone.
@@ -95,15 +160,26 @@ pub(crate) fn by_path(path: &str) -> FileClass {
         return FileClass::Minified;
     }
     let code = CODE.contains(&extension);
-    if code && (folders.split('/').any(|f| TEST_FOLDERS.contains(&f)) || is_test_name(path.rsplit('/').next().unwrap_or(path), name)) {
+    if code
+        && (folders.split('/').any(|f| TEST_FOLDERS.contains(&f))
+            || is_test_name(path.rsplit('/').next().unwrap_or(path), name))
+    {
         return FileClass::Test;
     }
-    if name.ends_with(".pb.go") || name.ends_with("_pb2.py") || name.ends_with(".g.cs") || name.ends_with(".generated.ts") {
+    if name.ends_with(".pb.go")
+        || name.ends_with("_pb2.py")
+        || name.ends_with(".g.cs")
+        || name.ends_with(".generated.ts")
+    {
         return FileClass::Generated;
     }
     if code {
         // Scripts and code inside the documentation folder belong to the documentation.
-        return if folders.split('/').next().is_some_and(|f| DOC_FOLDERS.contains(&f)) { FileClass::Docs } else { FileClass::Source };
+        return if folders.split('/').next().is_some_and(|f| DOC_FOLDERS.contains(&f)) {
+            FileClass::Docs
+        } else {
+            FileClass::Source
+        };
     }
     if CONFIG_NAMES.contains(&name) {
         return FileClass::Config;
@@ -141,9 +217,16 @@ pub(crate) fn by_content(path: &str, text: &str) -> FileClass {
     }
     let head: String = text.lines().take(12).collect::<Vec<_>>().join("\n");
     let cut = planex_core::text::truncate_bytes(&head, 2_000).to_ascii_lowercase();
-    let marked = ["@generated", "do not edit", "code generated by", "autogenerated by", "auto-generated by", "automatically generated"]
-        .iter()
-        .any(|mark| cut.contains(mark));
+    let marked = [
+        "@generated",
+        "do not edit",
+        "code generated by",
+        "autogenerated by",
+        "auto-generated by",
+        "automatically generated",
+    ]
+    .iter()
+    .any(|mark| cut.contains(mark));
     if marked {
         return FileClass::Generated;
     }

@@ -43,7 +43,9 @@ impl Document {
         }
         let text = String::from_utf8_lossy(bytes);
         let class = by_content(path, &text);
-        let lines = u32::try_from(bytes.iter().filter(|b| **b == b'\n').count() + usize::from(!bytes.is_empty() && !bytes.ends_with(b"\n")));
+        let lines = u32::try_from(
+            bytes.iter().filter(|b| **b == b'\n').count() + usize::from(!bytes.is_empty() && !bytes.ends_with(b"\n")),
+        );
         let lines = lines.unwrap_or(u32::MAX);
         if class == FileClass::Minified {
             return Some(Self { lines, ..Self::unread(class) });

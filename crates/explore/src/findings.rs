@@ -18,10 +18,14 @@ pub fn findings(exploration: &Exploration) -> (String, Vec<String>) {
     let files = &exploration.relevant_files;
     let role = |wanted: FileRole| files.iter().filter(move |f| f.role == wanted);
     let mut parts: Vec<String> = Vec::new();
-    let targets: Vec<String> = role(FileRole::ModifyTarget).take(4).map(|f| with_places(f)).collect();
+    let targets: Vec<String> = role(FileRole::ModifyTarget).take(4).map(with_places).collect();
     if targets.is_empty() {
         let starts: Vec<String> = files.iter().take(3).map(with_places).collect();
-        parts.push(if starts.is_empty() { "The project has no files yet.".to_owned() } else { format!("Nothing stands out; begin at {}.", starts.join("; ")) });
+        parts.push(if starts.is_empty() {
+            "The project has no files yet.".to_owned()
+        } else {
+            format!("Nothing stands out; begin at {}.", starts.join("; "))
+        });
     } else {
         parts.push(format!("Change: {}.", targets.join("; ")));
     }
@@ -74,14 +78,20 @@ pub fn discoveries(exploration: &Exploration, worker: &str, ts: &str) -> Vec<Dis
     if let Some(target) = exploration.relevant_files.iter().find(|f| f.role == FileRole::ModifyTarget) {
         let points = lines(&exploration.integration_points);
         let description = points.first().map_or_else(|| target.rationale.clone(), |p| (*p).to_owned());
-        add(DiscoveryKind::IntegrationPoint, json!({"file": target.path, "description": description, "exports": target.key_symbols}));
+        add(
+            DiscoveryKind::IntegrationPoint,
+            json!({"file": target.path, "description": description, "exports": target.key_symbols}),
+        );
         if let Some(pattern) = lines(&exploration.patterns).first() {
             add(DiscoveryKind::CodePattern, json!({"name": "neighbours", "file": target.path, "description": pattern}));
         }
     }
     for line in lines(&exploration.constraints) {
         if let Some((module, command)) = line.strip_prefix("Tests of ").and_then(|l| l.split_once(" must pass: `")) {
-            add(DiscoveryKind::TestCommand, json!({"command": command.trim_end_matches(['`', '.']).trim_end_matches('`'), "framework": "", "scope": module}));
+            add(
+                DiscoveryKind::TestCommand,
+                json!({"command": command.trim_end_matches(['`', '.']).trim_end_matches('`'), "framework": "", "scope": module}),
+            );
         }
     }
     found

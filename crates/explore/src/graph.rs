@@ -21,7 +21,8 @@ impl Graph {
     /// Resolves all imports.
     pub(crate) fn build(index: &Index) -> Self {
         let finder = Finder::new(index);
-        let mut graph = Self { uses: vec![Vec::new(); index.entries.len()], used_by: vec![Vec::new(); index.entries.len()] };
+        let mut graph =
+            Self { uses: vec![Vec::new(); index.entries.len()], used_by: vec![Vec::new(); index.entries.len()] };
         for (at, entry) in index.entries.iter().enumerate() {
             let mut targets = HashSet::new();
             for import in &entry.imports {
@@ -107,7 +108,13 @@ impl<'i> Finder<'i> {
 
     fn exact(&self, path: &str) -> Vec<usize> {
         let candidates = self.by_stem.get(stem_of(path)).map_or(&[][..], Vec::as_slice);
-        candidates.iter().filter(|at| self.index.entries.get(**at).is_some_and(|e| without_ending(&e.path) == path || e.path == path)).copied().collect()
+        candidates
+            .iter()
+            .filter(|at| {
+                self.index.entries.get(**at).is_some_and(|e| without_ending(&e.path) == path || e.path == path)
+            })
+            .copied()
+            .collect()
     }
 
     fn python(&self, from: &str, import: &str) -> Vec<usize> {
@@ -128,7 +135,11 @@ impl<'i> Finder<'i> {
         let parts: Vec<&str> = import.split("::").map(str::trim).collect();
         let Some((first, rest)) = parts.split_first() else { return Vec::new() };
         let source = from.find("src/").map_or("", |i| from.get(..i + 3).unwrap_or(""));
-        let own = if matches!(stem_of(from), "mod" | "lib" | "main") { folder_of(from).to_owned() } else { without_ending(from).to_owned() };
+        let own = if matches!(stem_of(from), "mod" | "lib" | "main") {
+            folder_of(from).to_owned()
+        } else {
+            without_ending(from).to_owned()
+        };
         let (base, rest) = match *first {
             "crate" => (source.to_owned(), rest),
             "self" => (own, rest),
@@ -176,7 +187,12 @@ impl<'i> Finder<'i> {
         let mut path = import;
         loop {
             if let Some(files) = self.by_folder.get(path).filter(|_| path.contains('/') || import.contains('/')) {
-                let own = |at: &&usize| self.index.entries.get(**at).is_some_and(|e| e.class == FileClass::Source && e.path.ends_with(".go"));
+                let own = |at: &&usize| {
+                    self.index
+                        .entries
+                        .get(**at)
+                        .is_some_and(|e| e.class == FileClass::Source && e.path.ends_with(".go"))
+                };
                 return files.iter().filter(own).take(MAX_TARGETS).copied().collect();
             }
             match path.split_once('/') {
@@ -189,10 +205,15 @@ impl<'i> Finder<'i> {
     fn script(&self, from: &str, import: &str) -> Vec<usize> {
         if import.starts_with('.') {
             let base = join(folder_of(from), import);
-            let bare = ["js", "jsx", "mjs", "cjs", "ts"].iter().find_map(|e| base.strip_suffix(&format!(".{e}"))).unwrap_or(&base);
+            let bare = ["js", "jsx", "mjs", "cjs", "ts"]
+                .iter()
+                .find_map(|e| base.strip_suffix(&format!(".{e}")))
+                .unwrap_or(&base);
             return self.exact(&base).or_else_try(|| self.exact(bare)).or_else_try(|| self.exact(&join(bare, "index")));
         }
-        if let Some(rest) = import.strip_prefix("@/").or_else(|| import.strip_prefix("~/")).or_else(|| import.strip_prefix("src/")) {
+        if let Some(rest) =
+            import.strip_prefix("@/").or_else(|| import.strip_prefix("~/")).or_else(|| import.strip_prefix("src/"))
+        {
             return self.ending(rest, false).or_else_try(|| self.ending(&format!("{rest}/index"), false));
         }
         Vec::new()

@@ -125,7 +125,13 @@ enum Outcome {
 
 impl Index {
     /// Brings what was known up to the files that are there.
-    pub(crate) fn build(root: &Utf8Path, found: Vec<Found>, known: Known, limits: &ReadLimits, stats: &mut WalkStats) -> Self {
+    pub(crate) fn build(
+        root: &Utf8Path,
+        found: Vec<Found>,
+        known: Known,
+        limits: &ReadLimits,
+        stats: &mut WalkStats,
+    ) -> Self {
         let Known { mut vocabulary, entries: old } = known;
         let before = old.len();
         let outcomes = read_all(root, &found, &old, limits);
@@ -194,7 +200,8 @@ impl Index {
 }
 
 fn entry_of(file: Found, mtime: u64, hash: [u8; 16], document: Document, vocabulary: &mut Vocabulary) -> Entry {
-    let mut terms: Vec<(u32, Counts)> = document.terms.into_iter().map(|(word, counts)| (vocabulary.intern(word), counts)).collect();
+    let mut terms: Vec<(u32, Counts)> =
+        document.terms.into_iter().map(|(word, counts)| (vocabulary.intern(word), counts)).collect();
     terms.sort_unstable_by_key(|(term, _)| *term);
     Entry {
         path: file.path,

@@ -132,7 +132,13 @@ fn case_end(bytes: &[u8]) -> usize {
         if !same {
             // `HTTPServer`: the last capital belongs to the next word, unless only an `s` follows (`URLs`).
             let word_follows = first.0 && next == (false, false) && bytes.get(end..) != Some(b"s");
-            return if word_follows { end - 1 } else if first.0 && next == (false, false) { bytes.len() } else { end };
+            return if word_follows {
+                end - 1
+            } else if first.0 && next == (false, false) {
+                bytes.len()
+            } else {
+                end
+            };
         }
         end += 1;
     }
@@ -173,7 +179,9 @@ pub(crate) fn stem(word: &str) -> &str {
 fn undouble(rest: &str) -> &str {
     let bytes = rest.as_bytes();
     match bytes {
-        [.., a, b] if a == b && !matches!(b, b'l' | b's' | b'e') && rest.len() > 3 => rest.get(..rest.len() - 1).unwrap_or(rest),
+        [.., a, b] if a == b && !matches!(b, b'l' | b's' | b'e') && rest.len() > 3 => {
+            rest.get(..rest.len() - 1).unwrap_or(rest)
+        }
         _ => rest.strip_suffix('e').filter(|r| r.len() >= 3).unwrap_or(rest),
     }
 }
@@ -199,7 +207,14 @@ mod tests {
 
     #[test]
     fn endings_meet() {
-        for (a, b) in [("parsing", "parse"), ("parsed", "parser".trim_end_matches('r')), ("files", "file"), ("caches", "cache"), ("running", "run"), ("queries", "query")] {
+        for (a, b) in [
+            ("parsing", "parse"),
+            ("parsed", "parser".trim_end_matches('r')),
+            ("files", "file"),
+            ("caches", "cache"),
+            ("running", "run"),
+            ("queries", "query"),
+        ] {
             assert_eq!(stem(a), stem(b), "{a} and {b}");
         }
         for word in ["class", "status", "its", "bus", "axis"] {

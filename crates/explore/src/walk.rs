@@ -10,8 +10,28 @@ use crate::error::ExploreError;
 
 /// Folders that hold other people's code or tools' output and are never entered.
 const PRUNED: [&str; 22] = [
-    ".git", ".hg", ".svn", ".jj", ".workflow", "node_modules", "bower_components", "__pycache__", ".venv", ".tox", ".nox",
-    ".mypy_cache", ".pytest_cache", ".ruff_cache", ".gradle", ".idea", ".next", ".nuxt", ".terraform", "site-packages", ".cache", ".yarn",
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    ".workflow",
+    "node_modules",
+    "bower_components",
+    "__pycache__",
+    ".venv",
+    ".tox",
+    ".nox",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".gradle",
+    ".idea",
+    ".next",
+    ".nuxt",
+    ".terraform",
+    "site-packages",
+    ".cache",
+    ".yarn",
 ];
 
 /// Most files that are looked at; beyond it the rest is counted and said.
@@ -111,7 +131,11 @@ fn visit(root: &Utf8Path, entry: Result<DirEntry, ignore::Error>, found: &mut Ve
         return;
     };
     let relative = path.strip_prefix(root).unwrap_or(path);
-    let mtime = data.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok()).map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(0));
+    let mtime = data
+        .modified()
+        .ok()
+        .and_then(|t| t.duration_since(UNIX_EPOCH).ok())
+        .map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(0));
     found.push(Found { path: slashed(relative), size: data.len(), mtime });
 }
 

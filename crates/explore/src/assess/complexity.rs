@@ -9,22 +9,81 @@ use crate::text::Clues;
 use super::words::words_of;
 
 const WIDE: &[&str] = &[
-    "rewrite", "migrate", "migration", "architecture", "architectural", "redesign", "overhaul", "everywhere", "framework", "monorepo",
-    "microservice", "microservices", "restructure", "multitenant", "pluggable",
+    "rewrite",
+    "migrate",
+    "migration",
+    "architecture",
+    "architectural",
+    "redesign",
+    "overhaul",
+    "everywhere",
+    "framework",
+    "monorepo",
+    "microservice",
+    "microservices",
+    "restructure",
+    "multitenant",
+    "pluggable",
 ];
 const WIDE_PHRASES: &[&str] = &[
-    "across the", "entire codebase", "whole codebase", "all modules", "all packages", "system-wide", "end to end", "from scratch",
-    "全体", "全面", "移行", "書き直", "作り直", "設計変更", "マイクロサービス", "整个", "迁移", "重写", "所有模块", "架构",
+    "across the",
+    "entire codebase",
+    "whole codebase",
+    "all modules",
+    "all packages",
+    "system-wide",
+    "end to end",
+    "from scratch",
+    "全体",
+    "全面",
+    "移行",
+    "書き直",
+    "作り直",
+    "設計変更",
+    "マイクロサービス",
+    "整个",
+    "迁移",
+    "重写",
+    "所有模块",
+    "架构",
 ];
-const NARROW: &[&str] = &["typo", "rename", "wording", "comment", "comments", "bump", "readme", "docstring", "label", "tooltip", "spelling", "constant"];
-const NARROW_PHRASES: &[&str] =
-    &["one line", "one-line", "single function", "this function", "error message", "タイポ", "誤字", "改名", "コメントを", "文言", "错别字", "拼写", "注释"];
+const NARROW: &[&str] = &[
+    "typo",
+    "rename",
+    "wording",
+    "comment",
+    "comments",
+    "bump",
+    "readme",
+    "docstring",
+    "label",
+    "tooltip",
+    "spelling",
+    "constant",
+];
+const NARROW_PHRASES: &[&str] = &[
+    "one line",
+    "one-line",
+    "single function",
+    "this function",
+    "error message",
+    "タイポ",
+    "誤字",
+    "改名",
+    "コメントを",
+    "文言",
+    "错别字",
+    "拼写",
+    "注释",
+];
 
 /// Low: one file, one function. High: cross-module, architectural. Else Medium.
 pub(super) fn complexity_of(text: &str, explorer: Option<&Explorer>) -> Complexity {
     let words = words_of(text);
     let lower = text.to_lowercase();
-    let has = |list: &[&str], phrases: &[&str]| list.iter().any(|l| words.iter().any(|w| w == l)) || phrases.iter().any(|p| lower.contains(p));
+    let has = |list: &[&str], phrases: &[&str]| {
+        list.iter().any(|l| words.iter().any(|w| w == l)) || phrases.iter().any(|p| lower.contains(p))
+    };
     let items = split_requirement(text).len();
     if has(WIDE, WIDE_PHRASES) || items >= 4 {
         return Complexity::High;

@@ -11,7 +11,6 @@ use crate::rank::Query;
 use crate::text::Clues;
 pub(crate) use words::{Preset, preset_of};
 
-
 /// Assesses a requirement, in English, Japanese or Chinese, without a model.
 #[must_use]
 pub fn assess(text: &str, explorer: Option<&Explorer>) -> Assess {
@@ -81,7 +80,11 @@ fn assessed(number: usize, angle: &str, text: &str, clues: &Clues, explorer: Opt
 
 /// The first line of a requirement, short, without its closing full stop.
 pub(crate) fn subject(text: &str) -> String {
-    let line = text.lines().map(|l| l.trim().trim_start_matches('#').trim()).find(|l| !l.is_empty()).unwrap_or("the requirement");
+    let line = text
+        .lines()
+        .map(|l| l.trim().trim_start_matches('#').trim())
+        .find(|l| !l.is_empty())
+        .unwrap_or("the requirement");
     truncate_chars(one_line(line).trim_end_matches(['.', '。', ':', '：']), 100)
 }
 
@@ -94,7 +97,9 @@ fn question(angle: &str) -> &'static str {
     match angle {
         "architecture" => "Which modules carry the responsibility, where are their borders, and what must move?",
         "dependencies" => "What do the affected files need, and what depends on them and could break?",
-        "integration-points" => "Where does the change connect: callers, registrations, public interfaces, configuration?",
+        "integration-points" => {
+            "Where does the change connect: callers, registrations, public interfaces, configuration?"
+        }
         "testing" => "Which tests cover this code, how are they run, and which cases are missing?",
         "patterns" => "How does the code already do similar things, and which conventions must be followed?",
         "security" => "Which inputs are trusted, who may reach this code, and what is checked where?",

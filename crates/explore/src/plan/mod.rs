@@ -19,8 +19,8 @@ use crate::assess::{Preset, assess, preset_of, subject};
 use crate::explorer::Explorer;
 use crate::text::Clues;
 use place::Place;
-pub(crate) use split::split_requirement;
 use split::Item;
+pub(crate) use split::split_requirement;
 
 /// One completed row of explore.csv.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +71,12 @@ struct Draft<'a> {
 ///
 /// Works without explorations, without an explorer, and for an empty folder; the more is known, the narrower the scopes.
 #[must_use]
-pub fn plan_tasks(requirement: &str, rows: &[ExploredRow<'_>], tech: &ProjectTech, explorer: Option<&Explorer>) -> Vec<PlannedTask> {
+pub fn plan_tasks(
+    requirement: &str,
+    rows: &[ExploredRow<'_>],
+    tech: &ProjectTech,
+    explorer: Option<&Explorer>,
+) -> Vec<PlannedTask> {
     let frame = Frame { requirement, rows, tech, explorer, preset: preset_of(requirement) };
     let items = split_requirement(requirement);
     let drafts = match items.as_slice() {
@@ -144,7 +149,12 @@ fn of_one<'a>(frame: &Frame<'_>, item: &'a str) -> Vec<Draft<'a>> {
     if write::users_see(item, frame.preset) {
         let docs = Place::docs_about(frame, item);
         if !docs.files.is_empty() {
-            let deps = drafts.iter().zip(1..).filter(|(d, _)| d.part != Part::Tests).map(|(_, n): (_, usize)| format!("T{n}")).collect();
+            let deps = drafts
+                .iter()
+                .zip(1..)
+                .filter(|(d, _)| d.part != Part::Tests)
+                .map(|(_, n): (_, usize)| format!("T{n}"))
+                .collect();
             drafts.push(Draft { deps, ..draft(Part::Docs, item, docs) });
         }
     }

@@ -52,7 +52,19 @@ impl Place {
                 place.files = best
                     .map(|f| Target {
                         path: f.path.clone(),
-                        places: f.places.iter().take(3).map(|p| format!("{} L{}-L{}", p.symbol.as_deref().unwrap_or("lines"), p.range.start, p.range.end)).collect(),
+                        places: f
+                            .places
+                            .iter()
+                            .take(3)
+                            .map(|p| {
+                                format!(
+                                    "{} L{}-L{}",
+                                    p.symbol.as_deref().unwrap_or("lines"),
+                                    p.range.start,
+                                    p.range.end
+                                )
+                            })
+                            .collect(),
                     })
                     .collect();
             }
@@ -63,7 +75,8 @@ impl Place {
                     }
                 }
             }
-            let others = ranked.iter().filter(|f| f.class.is_code() || f.class == FileClass::Config).map(|f| f.path.clone());
+            let others =
+                ranked.iter().filter(|f| f.class.is_code() || f.class == FileClass::Config).map(|f| f.path.clone());
             place.read = others.filter(|p| !place.has(p)).take(MAX_READ).collect();
         }
         for file in frame.rows.iter().flat_map(|r| r.key_files) {
@@ -86,7 +99,13 @@ impl Place {
     pub(super) fn docs(frame: &Frame<'_>) -> Self {
         let files = |index: &Index| {
             let usual = |p: &str| !p.contains('/') && p.to_ascii_lowercase().starts_with("readme");
-            index.entries.iter().filter(|e| usual(&e.path)).map(|e| Target { path: e.path.clone(), places: Vec::new() }).take(2).collect::<Vec<_>>()
+            index
+                .entries
+                .iter()
+                .filter(|e| usual(&e.path))
+                .map(|e| Target { path: e.path.clone(), places: Vec::new() })
+                .take(2)
+                .collect::<Vec<_>>()
         };
         let mut found = frame.explorer.map(|e| files(&e.index)).unwrap_or_default();
         if let Some(explorer) = frame.explorer {
@@ -107,7 +126,10 @@ impl Place {
         let ranked = explorer.rank(&Query::new(text, 30)).files;
         let guide = |p: &str| {
             let lower = p.to_ascii_lowercase();
-            !["changelog", "license", "contributing", "security", "code_of_conduct", "history", "release"].iter().any(|w| lower.contains(w)) && !lower.ends_with(".html")
+            !["changelog", "license", "contributing", "security", "code_of_conduct", "history", "release"]
+                .iter()
+                .any(|w| lower.contains(w))
+                && !lower.ends_with(".html")
         };
         let found = ranked.into_iter().filter(|f| f.class == FileClass::Docs && guide(&f.path)).take(1);
         Self { files: found.map(|f| Target { path: f.path, places: Vec::new() }).collect(), ..Self::default() }
@@ -130,7 +152,10 @@ impl Place {
     /// One place per module that is touched, those that others depend on first, with the ids they wait for.
     pub(super) fn by_module(&self, tech: &ProjectTech) -> Vec<(String, Vec<String>, Self)> {
         let module = |path: &str| {
-            let around = tech.modules.iter().filter(|m| m.path != "." && path.strip_prefix(&m.path).is_some_and(|r| r.starts_with('/')));
+            let around = tech
+                .modules
+                .iter()
+                .filter(|m| m.path != "." && path.strip_prefix(&m.path).is_some_and(|r| r.starts_with('/')));
             around.max_by_key(|m| m.path.len()).map(|m| m.name.clone())
         };
         let mut names: Vec<String> = Vec::new();
@@ -151,7 +176,13 @@ impl Place {
                 read: self.read.clone(),
                 globs: Vec::new(),
             };
-            let deps = names.iter().take(n).zip(1..).filter(|(other, _)| uses(name, other)).map(|(_, id): (_, usize)| format!("T{id}")).collect();
+            let deps = names
+                .iter()
+                .take(n)
+                .zip(1..)
+                .filter(|(other, _)| uses(name, other))
+                .map(|(_, id): (_, usize)| format!("T{id}"))
+                .collect();
             places.push((name.clone(), deps, place));
         }
         places
@@ -176,7 +207,9 @@ impl Place {
 }
 
 fn names_used(name: &str, files: &[Target], tech: &ProjectTech) -> usize {
-    let touched = |n: &str| tech.modules.iter().any(|m| m.name == n && files.iter().any(|f| f.path.starts_with(&format!("{}/", m.path))));
+    let touched = |n: &str| {
+        tech.modules.iter().any(|m| m.name == n && files.iter().any(|f| f.path.starts_with(&format!("{}/", m.path))))
+    };
     tech.modules.iter().find(|m| m.name == name).map_or(0, |m| m.depends_on.iter().filter(|d| touched(d)).count())
 }
 

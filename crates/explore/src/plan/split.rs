@@ -4,9 +4,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-static MARK: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^(\s*)(?:[-*+•・●]\s+(?:\[[ xX]\]\s*)?|\(?\d{1,2}[.)、．]\s*|[①-⑳]\s*|（\d{1,2}）\s*)(\S.*)$").ok());
-static INLINE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:^|[\s:：;；,，、。])(?:\(?\d{1,2}[.)、．]|[①-⑳])\s*").ok());
+static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^(\s*)(?:[-*+•・●]\s+(?:\[[ xX]\]\s*)?|\(?\d{1,2}[.)、．]\s*|[①-⑳]\s*|（\d{1,2}）\s*)(\S.*)$").ok()
+});
+static INLINE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:^|[\s:：;；,，、。])(?:\(?\d{1,2}[.)、．]|[①-⑳])\s*").ok());
 static THEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:[,;.]\s*|\s+)(?:and then|then also|and finally|after that)\s+|[,;]\s*then\s+|(?:、|。)?(?:その後|そのあと|それから|さらに)、?|[，。；]?(?:然后|接着|并且然后)，?").ok()
 });
@@ -38,7 +40,11 @@ pub(crate) fn split_requirement(text: &str) -> Vec<Item> {
         }
         let steps: Vec<&str> = pieces(&THEN, flat).into_iter().filter(|p| p.chars().count() >= 4).collect();
         if steps.len() >= 2 {
-            return steps.into_iter().enumerate().map(|(n, text)| Item { text: text.to_owned(), follows: n > 0 }).collect();
+            return steps
+                .into_iter()
+                .enumerate()
+                .map(|(n, text)| Item { text: text.to_owned(), follows: n > 0 })
+                .collect();
         }
     }
     if flat.is_empty() { Vec::new() } else { vec![Item { text: flat.to_owned(), follows: false }] }
@@ -96,7 +102,9 @@ fn by_numbers(text: &str) -> Vec<String> {
         return Vec::new();
     }
     let ends = marks.iter().skip(1).map(regex::Match::start).chain([text.len()]);
-    let item = |(mark, end): (&regex::Match<'_>, usize)| text.get(mark.end()..end).unwrap_or_default().trim().trim_end_matches([',', ';', '、', '；', '，']).to_owned();
+    let item = |(mark, end): (&regex::Match<'_>, usize)| {
+        text.get(mark.end()..end).unwrap_or_default().trim().trim_end_matches([',', ';', '、', '；', '，']).to_owned()
+    };
     marks.iter().zip(ends).map(item).filter(|i| !i.is_empty()).collect()
 }
 
@@ -121,7 +129,13 @@ mod tests {
     #[test]
     fn steps_follow_each_other() {
         let items = split_requirement("Add a config file, and then read it at start");
-        assert_eq!(items, [Item { text: "Add a config file".into(), follows: false }, Item { text: "read it at start".into(), follows: true }]);
+        assert_eq!(
+            items,
+            [
+                Item { text: "Add a config file".into(), follows: false },
+                Item { text: "read it at start".into(), follows: true }
+            ]
+        );
         assert_eq!(split_requirement("設定を追加し、その後テストを書く").len(), 2);
     }
 

@@ -22,8 +22,14 @@ const SHOP: &[(&str, &str)] = &[
     ("Cargo.toml", "[package]\nname = \"shop\"\n"),
     ("README.md", "# shop\nUse the `list` command to list orders.\n"),
     ("src/lib.rs", "pub mod orders;\npub mod cache;\n"),
-    ("src/orders.rs", "use crate::cache::Cache;\n/// Lists orders.\npub fn list_orders(cache: &Cache) -> Vec<String> {\n    cache.get(\"orders\")\n}\n"),
-    ("src/cache.rs", "/// Cache of values.\npub struct Cache;\nimpl Cache {\n    pub fn get(&self, key: &str) -> Vec<String> { vec![key.to_owned()] }\n    /// Evicts expired values.\n    pub fn evict_expired(&self) {}\n}\n"),
+    (
+        "src/orders.rs",
+        "use crate::cache::Cache;\n/// Lists orders.\npub fn list_orders(cache: &Cache) -> Vec<String> {\n    cache.get(\"orders\")\n}\n",
+    ),
+    (
+        "src/cache.rs",
+        "/// Cache of values.\npub struct Cache;\nimpl Cache {\n    pub fn get(&self, key: &str) -> Vec<String> { vec![key.to_owned()] }\n    /// Evicts expired values.\n    pub fn evict_expired(&self) {}\n}\n",
+    ),
     ("tests/orders.rs", "use shop::orders::list_orders;\n#[test]\nfn lists() {}\n"),
 ];
 
@@ -43,7 +49,8 @@ fn disjoint_or_ordered(tasks: &[PlannedTask]) {
     };
     for (n, later) in tasks.iter().enumerate() {
         for earlier in &tasks[..n] {
-            let meet = overlap(&Scope::parse(&earlier.scope, |_| true).0, &Scope::parse(&later.scope, |_| true).0).is_some();
+            let meet =
+                overlap(&Scope::parse(&earlier.scope, |_| true).0, &Scope::parse(&later.scope, |_| true).0).is_some();
             assert!(!meet || depends(later, &earlier.id), "{} and {} may write the same files", earlier.id, later.id);
         }
     }
@@ -52,7 +59,12 @@ fn disjoint_or_ordered(tasks: &[PlannedTask]) {
 #[test]
 fn a_list_gives_one_task_each() {
     let (_dir, explorer, tech) = open(SHOP);
-    let tasks = plan_tasks("1. make list_orders sort by date\n2. let evict_expired return a count\n3. update the README", &[], &tech, Some(&explorer));
+    let tasks = plan_tasks(
+        "1. make list_orders sort by date\n2. let evict_expired return a count\n3. update the README",
+        &[],
+        &tech,
+        Some(&explorer),
+    );
     let titles: Vec<&str> = tasks.iter().map(|t| t.title.as_str()).collect();
     assert_eq!(titles, ["make list_orders sort by date", "let evict_expired return a count", "update the README"]);
     assert!(tasks[0].scope.contains("src/orders.rs"), "{}", tasks[0].scope);
@@ -69,7 +81,13 @@ fn one_requirement_with_explorations() {
     let text = "Add an option to list_orders that limits how many orders come back";
     let exploration = explorer.exploration(&Query::new(text, 8).from_angle("patterns"), 1, 1, "", 0.0);
     let (found, key_files) = findings(&exploration);
-    let row = ExploredRow { id: "E1", angle: "patterns", findings: &found, key_files: &key_files, exploration: Some(&exploration) };
+    let row = ExploredRow {
+        id: "E1",
+        angle: "patterns",
+        findings: &found,
+        key_files: &key_files,
+        exploration: Some(&exploration),
+    };
     let tasks = plan_tasks(text, &[row], &tech, Some(&explorer));
     assert!((1..=3).contains(&tasks.len()));
     assert!(tasks.iter().all(|t| t.context_from.contains(&"E1".to_owned())));
@@ -90,7 +108,16 @@ fn one_requirement_with_explorations() {
 fn show(task: &PlannedTask) -> String {
     format!(
         "{} {}\n{}\ntest: {}\naccept:\n{}\nscope: {}\nhints: {}\nrun: {}\ndeps: {:?} from: {:?}",
-        task.id, task.title, task.description, task.test, task.acceptance_criteria, task.scope, task.hints, task.execution_directives, task.deps, task.context_from
+        task.id,
+        task.title,
+        task.description,
+        task.test,
+        task.acceptance_criteria,
+        task.scope,
+        task.hints,
+        task.execution_directives,
+        task.deps,
+        task.context_from
     )
 }
 

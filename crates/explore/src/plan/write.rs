@@ -15,21 +15,64 @@ const MAX_QUOTED: usize = 4_000;
 /// Whether a text asks for tests and nothing else.
 pub(super) fn only_tests(text: &str, clues: &Clues) -> bool {
     let lower = text.to_lowercase();
-    let starts = ["add test", "add unit test", "add more test", "write test", "write unit test", "test ", "tests ", "cover ", "add integration test", "テスト", "测试", "添加测试", "编写测试"];
-    clues.about_tests && starts.iter().any(|s| lower.trim_start().starts_with(s)) || starts.iter().take(6).any(|s| lower.trim_start().starts_with(s))
+    let starts = [
+        "add test",
+        "add unit test",
+        "add more test",
+        "write test",
+        "write unit test",
+        "test ",
+        "tests ",
+        "cover ",
+        "add integration test",
+        "テスト",
+        "测试",
+        "添加测试",
+        "编写测试",
+    ];
+    clues.about_tests && starts.iter().any(|s| lower.trim_start().starts_with(s))
+        || starts.iter().take(6).any(|s| lower.trim_start().starts_with(s))
 }
 
 /// Whether a text asks for documents and nothing else.
 pub(super) fn only_docs(text: &str, clues: &Clues) -> bool {
     let lower = text.trim_start().to_lowercase();
-    let starts = ["document ", "update the readme", "update readme", "update docs", "update the docs", "docs:", "readme", "fix typo in readme", "write documentation", "ドキュメント", "文档", "更新文档"];
+    let starts = [
+        "document ",
+        "update the readme",
+        "update readme",
+        "update docs",
+        "update the docs",
+        "docs:",
+        "readme",
+        "fix typo in readme",
+        "write documentation",
+        "ドキュメント",
+        "文档",
+        "更新文档",
+    ];
     (clues.about_docs || lower.starts_with("document ")) && starts.iter().any(|s| lower.starts_with(s))
 }
 
 /// Whether users notice the change, so that documents must speak of it.
 pub(super) fn users_see(text: &str, preset: Preset) -> bool {
     let lower = text.to_lowercase();
-    let words = ["flag", "option", "--", "command", "setting", "config", "api", "endpoint", "オプション", "コマンド", "設定", "选项", "命令", "配置"];
+    let words = [
+        "flag",
+        "option",
+        "--",
+        "command",
+        "setting",
+        "config",
+        "api",
+        "endpoint",
+        "オプション",
+        "コマンド",
+        "設定",
+        "选项",
+        "命令",
+        "配置",
+    ];
     preset == Preset::Feature && words.iter().any(|w| lower.contains(w))
 }
 
@@ -56,8 +99,14 @@ pub(super) fn task(frame: &Frame<'_>, number: usize, draft: &Draft<'_>) -> Plann
 fn heading(draft: &Draft<'_>) -> String {
     let subject = title(draft.item);
     match (draft.part, &draft.module) {
-        (Part::Tests, _) if !subject.to_lowercase().contains("test") && !subject.contains("テスト") && !subject.contains("测试") => truncate_chars(&format!("Tests: {subject}"), 80),
-        (Part::Docs, _) if !subject.to_lowercase().contains("readme") && !subject.to_lowercase().contains("doc") => truncate_chars(&format!("Docs: {subject}"), 80),
+        (Part::Tests, _)
+            if !subject.to_lowercase().contains("test") && !subject.contains("テスト") && !subject.contains("测试") =>
+        {
+            truncate_chars(&format!("Tests: {subject}"), 80)
+        }
+        (Part::Docs, _) if !subject.to_lowercase().contains("readme") && !subject.to_lowercase().contains("doc") => {
+            truncate_chars(&format!("Docs: {subject}"), 80)
+        }
         (_, Some(module)) => truncate_chars(&format!("{module}: {subject}"), 80),
         (Part::Whole | Part::Code | Part::Tests | Part::Docs, _) => subject,
     }
@@ -85,7 +134,11 @@ fn description(frame: &Frame<'_>, draft: &Draft<'_>) -> String {
         lines.push("No existing file stands out: put new files where the project's layout suggests it.".to_owned());
     }
     if draft.part != Part::Docs {
-        lines.extend(statements(frame, |e| &e.integration_points, &draft.place.paths(), 2).into_iter().map(|l| format!("It connects at {l}.")));
+        lines.extend(
+            statements(frame, |e| &e.integration_points, &draft.place.paths(), 2)
+                .into_iter()
+                .map(|l| format!("It connects at {l}.")),
+        );
     }
     lines.join("\n")
 }
@@ -96,7 +149,11 @@ fn item_of_list(frame: &Frame<'_>, draft: &Draft<'_>) -> bool {
 }
 
 fn located(target: &Target) -> String {
-    if target.places.is_empty() { target.path.clone() } else { format!("{} ({})", target.path, target.places.join(", ")) }
+    if target.places.is_empty() {
+        target.path.clone()
+    } else {
+        format!("{} ({})", target.path, target.places.join(", "))
+    }
 }
 
 /// Lines of a text field of the explorations that speak of one of the paths; any line where none does.
@@ -106,7 +163,8 @@ fn statements<'a>(
     paths: &[String],
     count: usize,
 ) -> Vec<&'a str> {
-    let all = frame.rows.iter().filter_map(|r| r.exploration).flat_map(|e| field(e).as_str().unwrap_or_default().lines());
+    let all =
+        frame.rows.iter().filter_map(|r| r.exploration).flat_map(|e| field(e).as_str().unwrap_or_default().lines());
     let mut found: Vec<&str> = Vec::new();
     for line in all.map(|l| l.trim().trim_end_matches('.')).filter(|l| !l.is_empty() && l.chars().count() <= 240) {
         if found.len() < count && !found.contains(&line) && paths.iter().any(|p| line.contains(p.as_str())) {
@@ -125,9 +183,15 @@ fn tests(frame: &Frame<'_>, draft: &Draft<'_>) -> String {
     } else {
         draft.place.tests.iter().map(String::as_str).collect()
     };
-    let place = if own.is_empty() { "in new tests beside the existing ones".to_owned() } else { format!("in {}", own.join(", ")) };
+    let place = if own.is_empty() {
+        "in new tests beside the existing ones".to_owned()
+    } else {
+        format!("in {}", own.join(", "))
+    };
     let cases = match frame.preset {
-        Preset::Bugfix => "the reported case, which fails before the change; its neighbours (empty, largest, malformed input)",
+        Preset::Bugfix => {
+            "the reported case, which fails before the change; its neighbours (empty, largest, malformed input)"
+        }
         Preset::Security => "a permitted and a refused access; malformed and hostile input",
         Preset::Performance => "the same results as before; a measurement of the slow case before and after",
         Preset::Architecture => "all existing tests, unchanged; the new borders by one test each",
@@ -149,10 +213,18 @@ fn criteria(frame: &Frame<'_>, draft: &Draft<'_>, commands: &[(String, String)])
             lines.push(format!("{place} describes the result of \"{what}\" with an example."));
         }
         (Part::Tests, _) => lines.push(format!("New tests cover \"{what}\" and fail when the change is taken back.")),
-        (_, Preset::Bugfix) => lines.push(format!("The failure in \"{what}\" no longer occurs; a test that reproduces it passes.")),
-        (_, Preset::Architecture) => lines.push("All existing tests pass without changes to what they expect.".to_owned()),
-        (_, Preset::Performance) => lines.push(format!("\"{what}\": the figures before and after are in the report, and the later ones are better.")),
-        (_, Preset::Security | Preset::Feature) => lines.push(format!("\"{what}\" works as described, shown by a test.")),
+        (_, Preset::Bugfix) => {
+            lines.push(format!("The failure in \"{what}\" no longer occurs; a test that reproduces it passes."));
+        }
+        (_, Preset::Architecture) => {
+            lines.push("All existing tests pass without changes to what they expect.".to_owned());
+        }
+        (_, Preset::Performance) => lines.push(format!(
+            "\"{what}\": the figures before and after are in the report, and the later ones are better."
+        )),
+        (_, Preset::Security | Preset::Feature) => {
+            lines.push(format!("\"{what}\" works as described, shown by a test."));
+        }
     }
     for line in statements(frame, |e| &e.constraints, &draft.place.paths(), 2) {
         lines.push(format!("{line}."));

@@ -22,7 +22,11 @@ pub(super) fn score(index: &Index, clues: &Clues, candidates: &mut [Candidate]) 
     for terms in &paths {
         terms.keys().for_each(|t| *path_frequency.entry(t).or_default() += 1);
     }
-    let lengths: Vec<f64> = index.entries.iter().map(|e| e.terms.iter().map(|(_, c)| weighted(c.body, c.symbol, c.comment)).sum()).collect();
+    let lengths: Vec<f64> = index
+        .entries
+        .iter()
+        .map(|e| e.terms.iter().map(|(_, c)| weighted(c.body, c.symbol, c.comment)).sum())
+        .collect();
     let read = lengths.iter().filter(|l| **l > 0.0).count().max(1);
     let average = lengths.iter().sum::<f64>() / real(read);
     let count = real(index.entries.len());
@@ -71,9 +75,9 @@ fn explain(clues: &Clues, candidates: &mut [Candidate], reasons: Vec<Vec<(f64, u
             continue;
         }
         reasons.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let names = |in_path: bool| {
+        let names = |in_path: bool, own: bool| {
             let mut seen: Vec<&str> = Vec::new();
-            for (_, n, _) in reasons.iter().filter(|r| !in_path || r.2) {
+            for (_, n, _) in reasons.iter().filter(|r| (!in_path || r.2) && (r.1 < clues.own_terms) == own) {
                 if let Some((_, _, raw)) = clues.terms.get(*n)
                     && !seen.contains(&raw.as_str())
                 {
@@ -84,10 +88,14 @@ fn explain(clues: &Clues, candidates: &mut [Candidate], reasons: Vec<Vec<(f64, u
             seen.join(", ")
         };
         let words = candidate.words;
-        candidate.reason(words * 0.6, WhyKind::Terms, names(false));
-        let name = names(true);
-        if !name.is_empty() {
-            candidate.reason(words * 0.5, WhyKind::Name, name);
+        for (weight, kind, detail) in [
+            (0.6, WhyKind::Terms, names(false, true)),
+            (0.5, WhyKind::Name, names(true, true)),
+            (0.1, WhyKind::Angle, names(false, false)),
+        ] {
+            if !detail.is_empty() {
+                candidate.reason(words * weight, kind, detail);
+            }
         }
     }
 }

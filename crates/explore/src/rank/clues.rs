@@ -30,7 +30,12 @@ pub(crate) fn resolve(index: &Index, by_name: &HashMap<&str, Vec<usize>>, path: 
     let Some(candidates) = parts.last().and_then(|name| by_name.get(name)) else { return (Vec::new(), 0) };
     for skip in 0..parts.len() {
         let tail = parts.get(skip..).unwrap_or_default().join("/");
-        let fits = |at: &&usize| index.entries.get(**at).is_some_and(|e| e.path == tail || e.path.strip_suffix(&tail).is_some_and(|r| r.ends_with('/')));
+        let fits = |at: &&usize| {
+            index
+                .entries
+                .get(**at)
+                .is_some_and(|e| e.path == tail || e.path.strip_suffix(&tail).is_some_and(|r| r.ends_with('/')))
+        };
         let found: Vec<usize> = candidates.iter().filter(fits).copied().collect();
         if !found.is_empty() {
             return (found, parts.len() - skip);
@@ -55,7 +60,8 @@ fn mentions(index: &Index, clues: &Clues, by_name: &HashMap<&str, Vec<usize>>, c
             *before += gain;
             if let Some(candidate) = candidates.get_mut(at) {
                 candidate.named += gain;
-                let (kind, place) = if mention.frame { (WhyKind::Frame, "stack frame") } else { (WhyKind::Path, "named") };
+                let (kind, place) =
+                    if mention.frame { (WhyKind::Frame, "stack frame") } else { (WhyKind::Path, "named") };
                 let line = mention.line.map(|l| format!(" line {l}")).unwrap_or_default();
                 candidate.reason(gain, kind, format!("{place} as {}{line}", mention.path));
             }
@@ -130,7 +136,9 @@ fn symbols(index: &Index, clues: &Clues, candidates: &mut [Candidate]) {
     let mut gained: HashMap<usize, Vec<(f64, String)>> = HashMap::new();
     for ident in &clues.idents {
         let Some(definitions) = index.definitions.get(&joined(&ident.name)) else { continue };
-        let exact = |(at, n): &&(usize, usize)| index.entries.get(*at).and_then(|e| e.symbols.get(*n)).is_some_and(|s| s.name == ident.name);
+        let exact = |(at, n): &&(usize, usize)| {
+            index.entries.get(*at).and_then(|e| e.symbols.get(*n)).is_some_and(|s| s.name == ident.name)
+        };
         let mut files: Vec<usize> = definitions.iter().filter(exact).map(|(at, _)| *at).collect();
         files.dedup();
         let source = |at: &usize| index.entries.get(*at).is_some_and(|e| e.class != FileClass::Test);

@@ -93,7 +93,8 @@ fn gather<'c>(lines: &[ScoredLine<'c>], start: u32, end: u32) -> (f64, Vec<Strin
             slot.1 += 1;
         }
     }
-    let score: f64 = terms.values().map(|(weight, count, _)| weight * (1.0 + 0.2 * f64::from((*count).min(5) - 1))).sum();
+    let score: f64 =
+        terms.values().map(|(weight, count, _)| weight * (1.0 + 0.2 * f64::from((*count).min(5) - 1))).sum();
     let mut names: Vec<(f64, &str)> = terms.into_values().map(|(weight, _, raw)| (weight, raw)).collect();
     names.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     let mut distinct: Vec<String> = Vec::new();
@@ -106,7 +107,9 @@ fn gather<'c>(lines: &[ScoredLine<'c>], start: u32, end: u32) -> (f64, Vec<Strin
 }
 
 fn symbol_places(entry: &Entry, lines: &[ScoredLine<'_>], named: &HashSet<&str>) -> Vec<Place> {
-    let wanted = |s: &&Symbol| s.kind != SymbolKind::Module && (s.kind != SymbolKind::Constant || named.contains(s.name.as_str()));
+    let wanted = |s: &&Symbol| {
+        s.kind != SymbolKind::Module && (s.kind != SymbolKind::Constant || named.contains(s.name.as_str()))
+    };
     let rated = entry.symbols.iter().filter(wanted).filter_map(|symbol| {
         let long = symbol.end - symbol.start > MAX_LINES;
         let end = if long { symbol.start + 30 } else { symbol.end };
@@ -128,7 +131,10 @@ fn mentioned(entry: &Entry, clues: &Clues) -> Vec<Place> {
     let lines = here.filter_map(|m| m.line).filter(|l| *l >= 1 && *l <= entry.lines);
     let place = lines.take(3).map(|line| {
         let around = entry.symbol_at(line).filter(|s| s.end - s.start <= MAX_LINES);
-        let range = around.map_or(LineRange { start: line.saturating_sub(3).max(1), end: (line + 3).min(entry.lines) }, |s| LineRange { start: s.start, end: s.end });
+        let range = around
+            .map_or(LineRange { start: line.saturating_sub(3).max(1), end: (line + 3).min(entry.lines) }, |s| {
+                LineRange { start: s.start, end: s.end }
+            });
         let terms = vec![format!("line {line}")];
         Place { range, symbol: around.map(|s| s.name.clone()), kind: around.map(|s| s.kind), terms, score: 50.0 }
     });
@@ -137,7 +143,8 @@ fn mentioned(entry: &Entry, clues: &Clues) -> Vec<Place> {
 
 /// Files without symbols: the neighbourhoods of the best lines.
 fn windows(entry: &Entry, lines: &[ScoredLine<'_>]) -> Vec<Place> {
-    let mut rated: Vec<(u32, f64)> = lines.iter().map(|(n, found)| (*n, found.iter().map(|(_, w, _)| w).sum())).collect();
+    let mut rated: Vec<(u32, f64)> =
+        lines.iter().map(|(n, found)| (*n, found.iter().map(|(_, w, _)| w).sum())).collect();
     rated.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let window = rated.into_iter().take(MAX_PLACES).map(|(line, _)| {
         let range = LineRange { start: line.saturating_sub(2).max(1), end: (line + 4).min(entry.lines.max(line)) };

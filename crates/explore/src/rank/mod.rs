@@ -62,6 +62,8 @@ pub enum WhyKind {
     Name,
     /// It imports, or is imported by, a file that matters.
     Import,
+    /// It speaks of the point of view.
+    Angle,
 }
 
 /// One reason.
@@ -149,13 +151,15 @@ pub(crate) fn rank(explorer: &Explorer, query: &Query) -> Ranking {
     clues::score(&explorer.index, &read, &mut candidates);
     let about_tests = read.about_tests || family == Family::Testing;
     for (candidate, entry) in candidates.iter_mut().zip(&explorer.index.entries) {
-        candidate.total = (candidate.words + candidate.named) * class_factor(entry.class, about_tests, read.about_docs, candidate.named);
+        candidate.total = (candidate.words + candidate.named)
+            * class_factor(entry.class, about_tests, read.about_docs, candidate.named);
     }
     spread(explorer, &mut candidates, about_tests, read.about_docs);
     finish(explorer, query, &read, candidates, terms)
 }
 
 fn add_angle(clues: &mut Clues, family: Family) {
+    clues.own_terms = clues.terms.len();
     for word in family.words() {
         let term = crate::tokens::stem(word).to_owned();
         if !clues.terms.iter().any(|(t, _, _)| *t == term) {
@@ -170,7 +174,7 @@ fn class_factor(class: FileClass, about_tests: bool, about_docs: bool, named: f6
         FileClass::Source => 1.0,
         FileClass::Test => {
             if about_tests {
-                0.95
+                1.2
             } else {
                 0.35
             }
@@ -191,7 +195,8 @@ fn class_factor(class: FileClass, about_tests: bool, about_docs: bool, named: f6
 
 /// Files that import, or are imported by, files that matter gain a little.
 fn spread(explorer: &Explorer, candidates: &mut [Candidate], about_tests: bool, about_docs: bool) {
-    let mut best: Vec<usize> = (0..candidates.len()).filter(|at| candidates.get(*at).is_some_and(|c| c.total > 0.0)).collect();
+    let mut best: Vec<usize> =
+        (0..candidates.len()).filter(|at| candidates.get(*at).is_some_and(|c| c.total > 0.0)).collect();
     let total = |candidates: &[Candidate], at: usize| candidates.get(at).map_or(0.0, |c| c.total);
     best.sort_by(|a, b| total(candidates, *b).total_cmp(&total(candidates, *a)).then(a.cmp(b)));
     best.truncate(12);
@@ -200,10 +205,14 @@ fn spread(explorer: &Explorer, candidates: &mut [Candidate], about_tests: bool, 
     for from in &best {
         let Some(entry) = explorer.index.entries.get(*from) else { continue };
         let score = total(candidates, *from);
-        for (neighbours, share, verb) in [(graph.uses(*from), 0.10, "imported by"), (graph.used_by(*from), 0.05, "imports")] {
+        for (neighbours, share, verb) in
+            [(graph.uses(*from), 0.10, "imported by"), (graph.used_by(*from), 0.05, "imports")]
+        {
             // A file that everything imports says nothing about its importers.
             let damp = 1.0 / (1.0 + f64::from(u32::try_from(neighbours.len()).unwrap_or(u32::MAX)) / 8.0);
-            gains.extend(neighbours.iter().map(|to| (*to, score * share * damp, format!("{verb} {}", entry.path))));
+            let silent = entry.class == FileClass::Test && verb == "imported by";
+            let detail = if silent { String::new() } else { format!("{verb} {}", entry.path) };
+            gains.extend(neighbours.iter().map(|to| (*to, score * share * damp, detail.clone())));
         }
     }
     let mut top: std::collections::HashMap<usize, (f64, String)> = std::collections::HashMap::new();
@@ -217,7 +226,10 @@ fn spread(explorer: &Explorer, candidates: &mut [Candidate], about_tests: bool, 
         if let (Some(candidate), Some(entry)) = (candidates.get_mut(to), explorer.index.entries.get(to)) {
             let gain = gain * class_factor(entry.class, about_tests, about_docs, 0.0);
             candidate.total += gain;
-            candidate.reason(gain, WhyKind::Import, detail);
+            // That a test imports a file is no news to a reader.
+            if !detail.is_empty() {
+                candidate.reason(gain, WhyKind::Import, detail);
+            }
         }
     }
 }

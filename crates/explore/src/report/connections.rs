@@ -37,8 +37,12 @@ pub(super) fn dependencies(explorer: &Explorer, targets: &[&RankedFile]) -> Vec<
 }
 
 fn listed(explorer: &Explorer, files: &[usize]) -> String {
-    let mut sources: Vec<&str> =
-        files.iter().filter_map(|at| explorer.index.entries.get(*at)).filter(|e| e.class != FileClass::Test).map(|e| e.path.as_str()).collect();
+    let mut sources: Vec<&str> = files
+        .iter()
+        .filter_map(|at| explorer.index.entries.get(*at))
+        .filter(|e| e.class != FileClass::Test)
+        .map(|e| e.path.as_str())
+        .collect();
     sources.sort_unstable();
     let more = if sources.len() > 5 { format!(" and {} more", sources.len() - 5) } else { String::new() };
     sources.truncate(5);
@@ -52,7 +56,11 @@ fn external(explorer: &Explorer, at: usize) -> String {
     let own = ["crate", "self", "super", "std", "core", "alloc"];
     let mut names: Vec<&str> = Vec::new();
     for import in entry.imports.iter().filter(|i| !i.starts_with('.')) {
-        let first = if go || import.starts_with('@') { import.as_str() } else { import.split(['/', '.', ':', '\\']).next().unwrap_or(import) };
+        let first = if go || import.starts_with('@') {
+            import.as_str()
+        } else {
+            import.split(['/', '.', ':', '\\']).next().unwrap_or(import)
+        };
         let standard = go && !first.split('/').next().unwrap_or("").contains('.');
         let here = explorer.index.entries.iter().any(|e| e.path.split('/').any(|p| p.split('.').next() == Some(first)));
         if !standard && !here && !own.contains(&first) && !names.contains(&first) && first.len() > 1 {
@@ -70,7 +78,9 @@ pub(super) fn integration_points(explorer: &Explorer, targets: &[&RankedFile]) -
         let Some(at) = explorer.index.find(&target.path) else { continue };
         let names = exported(target);
         for user in explorer.graph().used_by(at).iter().take(MAX_SEARCHED) {
-            let Some(entry) = explorer.index.entries.get(*user).filter(|e| e.class == FileClass::Source) else { continue };
+            let Some(entry) = explorer.index.entries.get(*user).filter(|e| e.class == FileClass::Source) else {
+                continue;
+            };
             if let Some(point) = first_use(explorer, &entry.path, &names, &target.path) {
                 lines.push(point);
             }
@@ -91,7 +101,8 @@ pub(super) fn integration_points(explorer: &Explorer, targets: &[&RankedFile]) -
 
 /// Names by which others reach a file: its best places first.
 fn exported(target: &RankedFile) -> Vec<String> {
-    let own = target.places.iter().filter(|p| !matches!(p.kind, Some(SymbolKind::Module))).filter_map(|p| p.symbol.clone());
+    let own =
+        target.places.iter().filter(|p| !matches!(p.kind, Some(SymbolKind::Module))).filter_map(|p| p.symbol.clone());
     let mut names: Vec<String> = own.filter(|n| n.len() > 2).collect();
     let stem = target.path.rsplit('/').next().and_then(|n| n.split('.').next()).unwrap_or("");
     if stem.len() > 2 && !["mod", "lib", "main", "index", "__init__"].contains(&stem) {

@@ -44,7 +44,13 @@ fn siblings(explorer: &Explorer, first: &Entry) -> Option<String> {
         .index
         .entries
         .iter()
-        .filter(|e| e.class == FileClass::Source && e.path != first.path && folder(&e.path) == own && e.path.ends_with(extension) && !e.symbols.is_empty())
+        .filter(|e| {
+            e.class == FileClass::Source
+                && e.path != first.path
+                && folder(&e.path) == own
+                && e.path.ends_with(extension)
+                && !e.symbols.is_empty()
+        })
         .collect();
     near.sort_by_key(|e| (e.lines.abs_diff(first.lines), e.path.clone()));
     let shown: Vec<&str> = near.iter().take(3).filter_map(|e| e.path.rsplit('/').next()).collect();
@@ -56,15 +62,22 @@ fn siblings(explorer: &Explorer, first: &Entry) -> Option<String> {
 }
 
 fn naming(first: &Entry) -> Option<String> {
-    let functions: Vec<&str> =
-        first.symbols.iter().filter(|s| matches!(s.kind, SymbolKind::Function | SymbolKind::Method)).map(|s| s.name.as_str()).collect();
+    let functions: Vec<&str> = first
+        .symbols
+        .iter()
+        .filter(|s| matches!(s.kind, SymbolKind::Function | SymbolKind::Method))
+        .map(|s| s.name.as_str())
+        .collect();
     let snake = functions.iter().filter(|n| n.trim_matches('_').contains('_')).count();
     let camel = functions.iter().filter(|n| n.chars().any(char::is_uppercase) && !n.contains('_')).count();
     let (style, pick): (&str, Vec<&&str>) = if snake > camel && snake >= 2 {
         ("snake_case", functions.iter().filter(|n| n.trim_matches('_').contains('_')).take(2).collect())
     } else if camel > snake && camel >= 2 {
         let pascal = functions.iter().filter(|n| n.starts_with(char::is_uppercase)).count() * 2 > functions.len();
-        (if pascal { "PascalCase" } else { "camelCase" }, functions.iter().filter(|n| n.chars().any(char::is_uppercase) && !n.contains('_')).take(2).collect())
+        (
+            if pascal { "PascalCase" } else { "camelCase" },
+            functions.iter().filter(|n| n.chars().any(char::is_uppercase) && !n.contains('_')).take(2).collect(),
+        )
     } else {
         return None;
     };
@@ -122,7 +135,14 @@ pub(super) fn constraints(explorer: &Explorer, targets: &[&RankedFile]) -> Vec<S
     for (module, command) in test_command_for(explorer.tech(), &paths) {
         lines.push(format!("Tests of {module} must pass: `{command}`."));
     }
-    let rules = ["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", ".github/CONTRIBUTING.md", "CONTRIBUTING.rst", "docs/CONTRIBUTING.md"];
+    let rules = [
+        "AGENTS.md",
+        "CLAUDE.md",
+        "CONTRIBUTING.md",
+        ".github/CONTRIBUTING.md",
+        "CONTRIBUTING.rst",
+        "docs/CONTRIBUTING.md",
+    ];
     let written: Vec<&str> = rules.into_iter().filter(|p| explorer.has_file(p)).collect();
     if !written.is_empty() {
         lines.push(format!("The project's rules are written in {}.", written.join(", ")));

@@ -42,7 +42,10 @@ pub(super) fn relevant(explorer: &Explorer, chosen: &[&RankedFile], angle: &Angl
             if !found.iter().any(|f| f.path == test) {
                 found.push(RelevantFile {
                     rationale: format!("Holds the tests of {}: run and extend them.", file.path),
-                    topic_relation: Some(format!("For {angle}: shows what is tested of {} and what is not.", file.path)),
+                    topic_relation: Some(format!(
+                        "For {angle}: shows what is tested of {} and what is not.",
+                        file.path
+                    )),
                     path: test,
                     relevance: 0.5,
                     role: FileRole::TestTarget,
@@ -75,7 +78,11 @@ fn entry(explorer: &Explorer, file: &RankedFile, chosen: &[&RankedFile], angle: 
         role: role(explorer, file, chosen),
         discovery_source: Some(if traced { "dependency-trace" } else { "bash-scan" }.to_owned()),
         key_code: file.places.iter().map(|p| key_code(file, p)).collect(),
-        topic_relation: Some(format!("For {angle}: {}, around {around}.", angle.family().concern())),
+        topic_relation: Some(match file.class {
+            FileClass::Test => format!("For {angle}: shows which of it is tested, around {around}."),
+            FileClass::Docs => format!("For {angle}: tells users of it, around {around}."),
+            _ => format!("For {angle}: {}, around {around}.", angle.family().concern()),
+        }),
         key_symbols: symbols,
     }
 }
@@ -99,6 +106,7 @@ fn rationale(file: &RankedFile) -> String {
             WhyKind::Terms => format!("holds the task's words {}", why.detail),
             WhyKind::Name => format!("its path says {}", why.detail),
             WhyKind::Import => why.detail.clone(),
+            WhyKind::Angle => format!("speaks of {}", why.detail),
         });
     }
     if let Some(place) = file.places.first() {
@@ -115,14 +123,23 @@ fn key_code(file: &RankedFile, place: &Place) -> KeyCode {
     let name = place.symbol.clone().unwrap_or_else(|| file.path.rsplit('/').next().unwrap_or(&file.path).to_owned());
     let kind = place.kind.map_or("lines", crate::symbols::SymbolKind::as_str);
     let words = if place.terms.is_empty() { String::new() } else { format!(" with {}", place.terms.join(", ")) };
-    KeyCode { symbol: name, location: format!("L{}-L{}", place.range.start, place.range.end), description: format!("{kind}{words}") }
+    KeyCode {
+        symbol: name,
+        location: format!("L{}-L{}", place.range.start, place.range.end),
+        description: format!("{kind}{words}"),
+    }
 }
 
 fn role(explorer: &Explorer, file: &RankedFile, chosen: &[&RankedFile]) -> FileRole {
     match file.class {
         FileClass::Test => return FileRole::TestTarget,
         FileClass::Config => return FileRole::Config,
-        FileClass::Docs | FileClass::Data | FileClass::Generated | FileClass::Vendored | FileClass::Minified | FileClass::Huge => {
+        FileClass::Docs
+        | FileClass::Data
+        | FileClass::Generated
+        | FileClass::Vendored
+        | FileClass::Minified
+        | FileClass::Huge => {
             return FileRole::ContextOnly;
         }
         FileClass::Source => {}
@@ -152,15 +169,21 @@ pub(crate) fn tests_of(explorer: &Explorer, path: &str) -> Vec<String> {
     let own = stem(path);
     let bare = |name: String| {
         let cut = ["test_", "tests_"].iter().find_map(|p| name.strip_prefix(p)).unwrap_or(&name);
-        ["_tests", "_test", "_spec", "tests", "test", "spec"].iter().find_map(|s| cut.strip_suffix(s)).unwrap_or(cut).to_owned()
+        ["_tests", "_test", "_spec", "tests", "test", "spec"]
+            .iter()
+            .find_map(|s| cut.strip_suffix(s))
+            .unwrap_or(cut)
+            .to_owned()
     };
     let general = ["mod", "lib", "main", "index", "__init__", "utils", "types"].contains(&own.as_str());
     let shared = |other: &str| path.split('/').zip(other.split('/')).take_while(|(a, b)| a == b).count();
-    let tests = explorer.index.entries.iter().enumerate().filter(|(_, e)| e.class == FileClass::Test && e.language().is_some());
+    let tests =
+        explorer.index.entries.iter().enumerate().filter(|(_, e)| e.class == FileClass::Test && e.language().is_some());
     let importers: &[usize] = explorer.index.find(path).map_or(&[], |at| explorer.graph().used_by(at));
     let mut found: Vec<(u8, usize, &str)> = Vec::new();
     for (at, entry) in tests {
-        let named = !general && bare(stem(&entry.path)) == own && crate::symbols::language_of(path).0 == entry.language();
+        let named =
+            !general && bare(stem(&entry.path)) == own && crate::symbols::language_of(path).0 == entry.language();
         if named || importers.contains(&at) {
             found.push((u8::from(!named), shared(&entry.path), &entry.path));
         }

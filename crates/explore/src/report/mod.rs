@@ -33,13 +33,17 @@ pub(crate) fn exploration(explorer: &Explorer, query: &Query, stamp: &Stamp<'_>)
     let relevant_files = files::relevant(explorer, &chosen, &angle);
     let targets: Vec<&RankedFile> = chosen.iter().copied().filter(|f| files::is_target(f)).take(4).collect();
     Exploration {
-        project_structure: text(structure(explorer, &targets)),
-        patterns: text(conventions::patterns(explorer, &targets)),
-        dependencies: text(connections::dependencies(explorer, &targets)),
-        integration_points: text(connections::integration_points(explorer, &targets)),
-        constraints: text(conventions::constraints(explorer, &targets)),
+        project_structure: text(&structure(explorer, &targets)),
+        patterns: text(&conventions::patterns(explorer, &targets)),
+        dependencies: text(&connections::dependencies(explorer, &targets)),
+        integration_points: text(&connections::integration_points(explorer, &targets)),
+        constraints: text(&conventions::constraints(explorer, &targets)),
         // The same questions from every angle would only tire: the first one asks.
-        clarification_needs: if stamp.index <= 1 { questions::questions(explorer, query, &ranking) } else { Vec::new() },
+        clarification_needs: if stamp.index <= 1 {
+            questions::questions(explorer, query, &ranking)
+        } else {
+            Vec::new()
+        },
         relevant_files,
         metadata: ExplorationMetadata {
             timestamp: stamp.now.to_owned(),
@@ -57,14 +61,15 @@ pub(crate) fn exploration(explorer: &Explorer, query: &Query, stamp: &Stamp<'_>)
 }
 
 /// The five text fields are strings: one statement a line.
-fn text(lines: Vec<String>) -> Value {
+fn text(lines: &[String]) -> Value {
     Value::String(lines.join("\n"))
 }
 
 fn structure(explorer: &Explorer, targets: &[&RankedFile]) -> Vec<String> {
     let tech = explorer.tech();
     let mut lines = vec![tech.architecture.clone()];
-    let mut folders: Vec<&str> = targets.iter().map(|f| f.path.rsplit_once('/').map_or(".", |(folder, _)| folder)).collect();
+    let mut folders: Vec<&str> =
+        targets.iter().map(|f| f.path.rsplit_once('/').map_or(".", |(folder, _)| folder)).collect();
     folders.sort_unstable();
     folders.dedup();
     for folder in folders {

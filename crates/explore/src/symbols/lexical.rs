@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn kotlin_swift_shell() {
-        let names = |text: &str| outline(text).symbols.into_iter().map(|s| (s.name, s.start, s.end)).collect::<Vec<_>>();
+        let names =
+            |text: &str| outline(text).symbols.into_iter().map(|s| (s.name, s.start, s.end)).collect::<Vec<_>>();
         assert_eq!(
             names("data class User(val a: Int)\nclass B {\n  suspend fun run() {\n  }\n  fun go() {}\n}\n"),
             [("User".into(), 1, 1), ("B".into(), 2, 6), ("run".into(), 3, 4), ("go".into(), 5, 6)]

@@ -285,7 +285,12 @@ mod tests {
     fn every_table_names_nodes_that_its_grammar_has() {
         for table in [&RUST, &PYTHON, &GO, &JAVA, &CSHARP, &RUBY, &PHP, &CPP, &TYPESCRIPT, &TSX] {
             let grammar = (table.grammar)();
-            let kinds = table.definitions.iter().map(|(k, _)| *k).chain(table.imports.iter().copied()).chain(table.comments.iter().copied());
+            let kinds = table
+                .definitions
+                .iter()
+                .map(|(k, _)| *k)
+                .chain(table.imports.iter().copied())
+                .chain(table.comments.iter().copied());
             for kind in kinds {
                 assert_ne!(grammar.id_for_node_kind(kind, true), 0, "{} has no node {kind}", table.name);
             }

@@ -53,7 +53,11 @@ pub(super) fn outline(language: &Language, text: &str) -> Option<Outline> {
 fn actions(language: &Language, grammar: &tree_sitter::Language) -> Vec<Action> {
     let mut actions = vec![Action::Nothing; grammar.node_kind_count()];
     for (id, action) in actions.iter_mut().enumerate() {
-        let Some(kind) = u16::try_from(id).ok().filter(|id| grammar.node_kind_is_named(*id)).and_then(|id| grammar.node_kind_for_id(id)) else {
+        let Some(kind) = u16::try_from(id)
+            .ok()
+            .filter(|id| grammar.node_kind_is_named(*id))
+            .and_then(|id| grammar.node_kind_for_id(id))
+        else {
             continue;
         };
         if let Some((_, symbol)) = language.definitions.iter().find(|(k, _)| *k == kind) {
@@ -108,14 +112,21 @@ fn definition(node: Node<'_>, kind: SymbolKind, text: &str) -> Option<Symbol> {
         _ => kind,
     };
     let line = |row: usize| u32::try_from(row + 1).unwrap_or(u32::MAX);
-    Some(Symbol { name: name.to_owned(), kind, start: line(node.start_position().row), end: line(node.end_position().row) })
+    Some(Symbol {
+        name: name.to_owned(),
+        kind,
+        start: line(node.start_position().row),
+        end: line(node.end_position().row),
+    })
 }
 
 fn is_method(node: Node<'_>) -> bool {
     let mut up = node.parent();
     for _ in 0..3 {
         match up.map(|n| n.kind()) {
-            Some("class_definition" | "impl_item" | "trait_item" | "class_specifier" | "struct_specifier") => return true,
+            Some("class_definition" | "impl_item" | "trait_item" | "class_specifier" | "struct_specifier") => {
+                return true;
+            }
             Some("function_definition" | "function_item") | None => return false,
             Some(_) => up = up.and_then(|n| n.parent()),
         }
@@ -179,7 +190,8 @@ fn imports_of(language: &Language, statement: &str) -> Vec<String> {
         "Python" => python_imports(statement),
         "Rust" => rust_imports(statement),
         "JavaScript" | "TypeScript" => {
-            let reexport = statement.starts_with("import") || statement.rsplit_once(" from ").is_some_and(|(_, tail)| tail.len() <= MAX_IMPORT);
+            let reexport = statement.starts_with("import")
+                || statement.rsplit_once(" from ").is_some_and(|(_, tail)| tail.len() <= MAX_IMPORT);
             let tail = statement.rsplit_once("from").map_or(statement, |(_, tail)| tail);
             quoted(tail).filter(|_| reexport).map(str::to_owned).into_iter().collect()
         }
@@ -193,7 +205,9 @@ fn plain_import(statement: &str) -> String {
     if let Some(path) = quoted(statement) {
         return path.to_owned();
     }
-    let words = statement.split_whitespace().filter(|w| !["import", "static", "using", "global", "use", "function", "const"].contains(w));
+    let words = statement
+        .split_whitespace()
+        .filter(|w| !["import", "static", "using", "global", "use", "function", "const"].contains(w));
     let first: Vec<&str> = words.take_while(|w| *w != "as").collect();
     first.last().map(|w| w.trim_end_matches(';').trim_end_matches(".*").to_owned()).unwrap_or_default()
 }
@@ -205,10 +219,15 @@ fn python_imports(statement: &str) -> Vec<String> {
         let module = module.trim();
         let joint = if module.ends_with('.') { "" } else { "." };
         let mut found = vec![module.to_owned()];
-        found.extend(names.split(',').map(bare).filter(|n| !n.is_empty() && n != "*").map(|n| format!("{module}{joint}{n}")));
+        found.extend(
+            names.split(',').map(bare).filter(|n| !n.is_empty() && n != "*").map(|n| format!("{module}{joint}{n}")),
+        );
         return found;
     }
-    flat.trim().strip_prefix("import ").map(|rest| rest.split(',').map(bare).filter(|n| !n.is_empty()).collect()).unwrap_or_default()
+    flat.trim()
+        .strip_prefix("import ")
+        .map(|rest| rest.split(',').map(bare).filter(|n| !n.is_empty()).collect())
+        .unwrap_or_default()
 }
 
 /// `use a::{b::C, d}` gives `a::b::C` and `a::d`.
@@ -269,7 +288,12 @@ mod tests {
         has("a.rs", "macro_rules! m { () => {} }", "m", SymbolKind::Function);
         has("a.py", "class A:\n    @x\n    def run(self):\n        pass\n", "run", SymbolKind::Method);
         has("a.py", "async def go():\n    pass\n", "go", SymbolKind::Function);
-        has("a.go", "package a\ntype S struct{}\nfunc (s *S) Run() {}\ntype I interface{ Do() }", "Run", SymbolKind::Method);
+        has(
+            "a.go",
+            "package a\ntype S struct{}\nfunc (s *S) Run() {}\ntype I interface{ Do() }",
+            "Run",
+            SymbolKind::Method,
+        );
         has("a.go", "package a\ntype I interface{ Do() }", "I", SymbolKind::Interface);
         has("A.java", "class A { void run() {} }", "run", SymbolKind::Method);
         has("a.c", "static int *run(int a) { return 0; }", "run", SymbolKind::Function);
@@ -291,12 +315,18 @@ mod tests {
     #[test]
     fn imports_of_each_language() {
         assert_eq!(imports("a.py", "from .b import (c,\n d as e)\nimport x.y as z\n"), [".b", ".b.c", ".b.d", "x.y"]);
-        assert_eq!(imports("a.rs", "pub(crate) use crate::a::{b::C, d as e};\nmod f;"), ["crate::a::b::C", "crate::a::d", "self::f"]);
+        assert_eq!(
+            imports("a.rs", "pub(crate) use crate::a::{b::C, d as e};\nmod f;"),
+            ["crate::a::b::C", "crate::a::d", "self::f"]
+        );
         assert_eq!(imports("a.go", "package a\nimport (\n x \"a/b\"\n)"), ["a/b"]);
         assert_eq!(imports("A.java", "import static a.b.C;\nimport a.b.*;"), ["a.b.C", "a.b"]);
         assert_eq!(imports("a.c", "#include <a/b.h>\n#include \"c.h\"\n"), ["a/b.h", "c.h"]);
         assert_eq!(imports("a.rb", "require_relative 'x/y'\nrequire 'z'\n"), ["./x/y", "z"]);
-        assert_eq!(imports("a.ts", "import { a } from './b';\nexport * from \"./c\";\nconst d = require('./d');"), ["./b", "./c", "./d"]);
+        assert_eq!(
+            imports("a.ts", "import { a } from './b';\nexport * from \"./c\";\nconst d = require('./d');"),
+            ["./b", "./c", "./d"]
+        );
         assert_eq!(imports("a.php", "<?php use App\\Foo as F;"), ["App\\Foo"]);
         assert_eq!(imports("a.cs", "using System.Text;"), ["System.Text"]);
     }

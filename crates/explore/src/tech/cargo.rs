@@ -15,13 +15,15 @@ struct Package<'p> {
 
 /// Reads all `Cargo.toml`.
 pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
-    let manifests: Vec<(&str, Table)> = tree.named("Cargo.toml").into_iter().filter_map(|p| Some((folder_of(p), tree.toml(p)?))).collect();
+    let manifests: Vec<(&str, Table)> =
+        tree.named("Cargo.toml").into_iter().filter_map(|p| Some((folder_of(p), tree.toml(p)?))).collect();
     if manifests.is_empty() {
         return;
     }
     facts.build("cargo", manifests.iter().any(|(f, _)| *f == ".").then_some("cargo build"));
     Facts::add(&mut facts.test_framework, "cargo test");
-    let workspaces: Vec<(&str, Vec<String>)> = manifests.iter().filter_map(|(f, t)| Some((*f, excluded(t.get("workspace")?)))).collect();
+    let workspaces: Vec<(&str, Vec<String>)> =
+        manifests.iter().filter_map(|(f, t)| Some((*f, excluded(t.get("workspace")?)))).collect();
     if workspaces.iter().any(|(f, _)| *f == ".") {
         Facts::add(&mut facts.test_commands, "cargo test --workspace");
     }
@@ -29,13 +31,16 @@ pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
     let names: Vec<&str> = packages.iter().map(|p| p.name.as_str()).collect();
     for found in &packages {
         facts.frameworks_of(found.dependencies.iter().map(String::as_str));
-        let member = workspaces.iter().any(|(f, out)| inside_or_same(found.folder, f) && !out.iter().any(|o| inside_or_same(found.folder, &below(f, o))));
+        let member = workspaces.iter().any(|(f, out)| {
+            inside_or_same(found.folder, f) && !out.iter().any(|o| inside_or_same(found.folder, &below(f, o)))
+        });
         let command = match (found.folder, member) {
             (".", false) => "cargo test".to_owned(),
             (_, true) => format!("cargo test -p {}", quoted(&found.name)),
             (folder, false) => format!("cargo test --manifest-path {}", quoted(&below(folder, "Cargo.toml"))),
         };
-        let own = found.dependencies.iter().filter(|d| names.contains(&d.as_str()) && **d != found.name).cloned().collect();
+        let own =
+            found.dependencies.iter().filter(|d| names.contains(&d.as_str()) && **d != found.name).cloned().collect();
         let module = TechModule {
             name: found.name.clone(),
             path: found.folder.to_owned(),

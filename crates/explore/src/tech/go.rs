@@ -7,7 +7,8 @@ use super::manifest::{Tree, folder_name, folder_of, inside, quoted};
 
 /// Reads all `go.mod`.
 pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
-    let modules: Vec<(&str, String, Vec<String>)> = tree.named("go.mod").into_iter().filter_map(|p| one(folder_of(p), &tree.read(p)?)).collect();
+    let modules: Vec<(&str, String, Vec<String>)> =
+        tree.named("go.mod").into_iter().filter_map(|p| one(folder_of(p), &tree.read(p)?)).collect();
     if modules.is_empty() {
         return;
     }
@@ -16,7 +17,8 @@ pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
     let names: Vec<&String> = modules.iter().map(|(_, name, _)| name).collect();
     for (folder, name, requires) in &modules {
         facts.frameworks_of(requires.iter().map(String::as_str));
-        let command = if *folder == "." { "go test ./...".to_owned() } else { format!("go -C {} test ./...", quoted(folder)) };
+        let command =
+            if *folder == "." { "go test ./...".to_owned() } else { format!("go -C {} test ./...", quoted(folder)) };
         let module = TechModule {
             name: name.clone(),
             path: (*folder).to_owned(),

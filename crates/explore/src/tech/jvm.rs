@@ -8,9 +8,16 @@ use regex::Regex;
 use super::facts::Facts;
 use super::manifest::{Tree, folder_name, folder_of, inside, quoted};
 
-static ARTIFACT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"<artifactId>\s*([^<\s]+)\s*</artifactId>").ok());
-static PARENT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?s)<(parent|dependencyManagement|build|profiles)>.*?</(?:parent|dependencyManagement|build|profiles)>").ok());
-static PROJECT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"project\(\s*(?:path\s*[:=]\s*)?["']:([\w:.\-]+)["']"#).ok());
+static ARTIFACT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"<artifactId>\s*([^<\s]+)\s*</artifactId>").ok());
+static PARENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?s)<(parent|dependencyManagement|build|profiles)>.*?</(?:parent|dependencyManagement|build|profiles)>",
+    )
+    .ok()
+});
+static PROJECT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"project\(\s*(?:path\s*[:=]\s*)?["']:([\w:.\-]+)["']"#).ok());
 
 /// Reads `pom.xml` and `build.gradle(.kts)`.
 pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
@@ -25,13 +32,17 @@ fn language(tree: &Tree<'_>, folder: &str) -> String {
 }
 
 fn maven(tree: &Tree<'_>, facts: &mut Facts) {
-    let poms: Vec<(&str, Vec<String>, String)> = tree.named("pom.xml").into_iter().filter_map(|p| pom(folder_of(p), &tree.read(p)?)).collect();
+    let poms: Vec<(&str, Vec<String>, String)> =
+        tree.named("pom.xml").into_iter().filter_map(|p| pom(folder_of(p), &tree.read(p)?)).collect();
     if poms.is_empty() {
         return;
     }
     let maven = if tree.has("mvnw") { "./mvnw" } else { "mvn" };
     let root = poms.iter().any(|(f, _, _)| *f == ".");
-    facts.build("maven", root.then_some(if maven == "mvn" { "mvn -q -DskipTests package" } else { "./mvnw -q -DskipTests package" }));
+    facts.build(
+        "maven",
+        root.then_some(if maven == "mvn" { "mvn -q -DskipTests package" } else { "./mvnw -q -DskipTests package" }),
+    );
     let own: Vec<&String> = poms.iter().filter_map(|(_, ids, _)| ids.first()).collect();
     for (folder, ids, text) in &poms {
         java_frameworks(facts, text);
@@ -42,7 +53,13 @@ fn maven(tree: &Tree<'_>, facts: &mut Facts) {
         };
         let name = ids.first().cloned().unwrap_or_else(|| folder_name(folder, "maven").to_owned());
         let depends_on = ids.iter().skip(1).filter(|id| own.contains(id) && **id != name).cloned().collect();
-        let module = TechModule { name, path: (*folder).to_owned(), language: language(tree, folder), test_command: Some(command), depends_on };
+        let module = TechModule {
+            name,
+            path: (*folder).to_owned(),
+            language: language(tree, folder),
+            test_command: Some(command),
+            depends_on,
+        };
         facts.module(module, String::new());
     }
 }
@@ -50,12 +67,22 @@ fn maven(tree: &Tree<'_>, facts: &mut Facts) {
 /// Folder, own artifact id and those of the dependencies, text.
 fn pom<'p>(folder: &'p str, text: &str) -> Option<(&'p str, Vec<String>, String)> {
     let bare = LazyLock::force(&PARENT).as_ref()?.replace_all(text, "").into_owned();
-    let ids = LazyLock::force(&ARTIFACT).as_ref()?.captures_iter(&bare).filter_map(|c| Some(c.get(1)?.as_str().to_owned())).collect();
+    let ids = LazyLock::force(&ARTIFACT)
+        .as_ref()?
+        .captures_iter(&bare)
+        .filter_map(|c| Some(c.get(1)?.as_str().to_owned()))
+        .collect();
     Some((folder, ids, text.to_owned()))
 }
 
 fn java_frameworks(facts: &mut Facts, text: &str) {
-    for (mark, name) in [("spring-boot", "Spring Boot"), ("quarkus", "Quarkus"), ("micronaut", "Micronaut"), ("ktor", "Ktor"), ("com.android", "Android")] {
+    for (mark, name) in [
+        ("spring-boot", "Spring Boot"),
+        ("quarkus", "Quarkus"),
+        ("micronaut", "Micronaut"),
+        ("ktor", "Ktor"),
+        ("com.android", "Android"),
+    ] {
         if text.contains(mark) {
             Facts::add(&mut facts.frameworks, name);
         }
@@ -80,7 +107,9 @@ fn gradle(tree: &Tree<'_>, facts: &mut Facts) {
         let text = tree.read(path).unwrap_or_default();
         java_frameworks(facts, &text);
         let task = if folder == "." { "test".to_owned() } else { format!(":{}:test", folder.replace('/', ":")) };
-        let found = LazyLock::force(&PROJECT).as_ref().map(|r| r.captures_iter(&text).filter_map(|c| Some(c.get(1)?.as_str().replace(':', "/"))).collect::<Vec<_>>());
+        let found = LazyLock::force(&PROJECT).as_ref().map(|r| {
+            r.captures_iter(&text).filter_map(|c| Some(c.get(1)?.as_str().replace(':', "/"))).collect::<Vec<_>>()
+        });
         let depends_on = found.unwrap_or_default().iter().map(|p| folder_name(p, "root").to_owned()).collect();
         let module = TechModule {
             name: folder_name(folder, "gradle").to_owned(),

@@ -9,8 +9,20 @@ use crate::explorer::Explorer;
 const MAX_MANIFESTS: usize = 400;
 /// Folders whose manifests belong to examples and test data, not to the project.
 const ASIDE: [&str; 14] = [
-    "test", "tests", "testdata", "fixtures", "fixture", "examples", "example", "__tests__", "templates", "template", "samples", "sample",
-    "vendor", "third_party",
+    "test",
+    "tests",
+    "testdata",
+    "fixtures",
+    "fixture",
+    "examples",
+    "example",
+    "__tests__",
+    "templates",
+    "template",
+    "samples",
+    "sample",
+    "vendor",
+    "third_party",
 ];
 
 /// The files of a project, as manifests see them.
@@ -68,7 +80,11 @@ impl<'e> Tree<'e> {
 
     /// Whether there is a test file below a folder that fits.
     pub(super) fn has_tests(&self, folder: &str, fits: impl Fn(&str) -> bool) -> bool {
-        self.explorer.index.entries.iter().any(|e| e.class == FileClass::Test && inside(&e.path, folder).is_some() && fits(&e.path))
+        self.explorer
+            .index
+            .entries
+            .iter()
+            .any(|e| e.class == FileClass::Test && inside(&e.path, folder).is_some() && fits(&e.path))
     }
 }
 

@@ -81,11 +81,15 @@ pub fn test_command_for(tech: &ProjectTech, paths: &[String]) -> Vec<(String, St
 
 /// The innermost module around a path that has a test command.
 fn module_of<'t>(tech: &'t ProjectTech, path: &str) -> Option<(&'t TechModule, &'t str)> {
-    let around = |module: &&TechModule| module.path == "." || path.strip_prefix(&module.path).is_some_and(|r| r.is_empty() || r.starts_with('/'));
+    let around = |module: &&TechModule| {
+        module.path == "." || path.strip_prefix(&module.path).is_some_and(|r| r.is_empty() || r.starts_with('/'))
+    };
     let with_command = tech.modules.iter().filter(around).filter_map(|m| Some((m, m.test_command.as_deref()?)));
     let language = crate::symbols::language_of(path).0;
     // Of two modules in one folder (a crate with a web page) the one of the file's language is meant.
-    with_command.max_by_key(|(m, _)| (if m.path == "." { 0 } else { m.path.len() + 1 }, language.is_some_and(|l| same_family(l, &m.language))))
+    with_command.max_by_key(|(m, _)| {
+        (if m.path == "." { 0 } else { m.path.len() + 1 }, language.is_some_and(|l| same_family(l, &m.language)))
+    })
 }
 
 fn same_family(a: &str, b: &str) -> bool {

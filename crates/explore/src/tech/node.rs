@@ -45,7 +45,8 @@ impl Manager {
 
 /// Reads all `package.json` and `deno.json`.
 pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
-    let packages: Vec<(&str, Value)> = tree.named("package.json").into_iter().filter_map(|p| Some((folder_of(p), tree.json(p)?))).collect();
+    let packages: Vec<(&str, Value)> =
+        tree.named("package.json").into_iter().filter_map(|p| Some((folder_of(p), tree.json(p)?))).collect();
     let names: Vec<String> = packages.iter().filter_map(|(_, p)| p.get("name")?.as_str().map(str::to_owned)).collect();
     for (folder, package) in &packages {
         one(tree, facts, folder, package, &names);
@@ -55,7 +56,13 @@ pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
         facts.build("deno", None);
         if !packages.iter().any(|(f, _)| *f == folder) {
             let command = if folder == "." { "deno test".to_owned() } else { format!("deno test {}", quoted(folder)) };
-            let module = TechModule { name: folder_name(folder, "deno").to_owned(), path: folder.to_owned(), language: "TypeScript".to_owned(), test_command: Some(command), depends_on: Vec::new() };
+            let module = TechModule {
+                name: folder_name(folder, "deno").to_owned(),
+                path: folder.to_owned(),
+                language: "TypeScript".to_owned(),
+                test_command: Some(command),
+                depends_on: Vec::new(),
+            };
             facts.module(module, String::new());
         }
     }
@@ -87,7 +94,8 @@ fn script<'p>(package: &'p Value, name: &str) -> Option<&'p str> {
 }
 
 fn test_command(package: &Value, manager: Manager, folder: &str, dependencies: &[String]) -> Option<String> {
-    let watches = |text: &str| text.contains("--watch") && !text.contains("--watch=false") && !text.contains("--watchAll=false");
+    let watches =
+        |text: &str| text.contains("--watch") && !text.contains("--watch=false") && !text.contains("--watchAll=false");
     let named = ["test", "test:unit", "unit", "test:ci", "test:run"];
     if let Some(name) = named.into_iter().find(|n| script(package, n).is_some_and(|text| !watches(text))) {
         return Some(manager.script(folder, name));
@@ -148,7 +156,18 @@ fn entry_points(tree: &Tree<'_>, facts: &mut Facts, folder: &str, package: &Valu
         Some(Value::Object(map)) => map.values().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let usual = ["src/index.ts", "src/main.ts", "src/main.tsx", "src/cli.ts", "src/index.js", "index.js", "index.ts", "server.js", "src/app.ts", "api/index.js"];
+    let usual = [
+        "src/index.ts",
+        "src/main.ts",
+        "src/main.tsx",
+        "src/cli.ts",
+        "src/index.js",
+        "index.js",
+        "index.ts",
+        "server.js",
+        "src/app.ts",
+        "api/index.js",
+    ];
     let named = package.get("main").and_then(Value::as_str).into_iter().chain(bins);
     for path in named.chain(usual) {
         let path = below(folder, path.trim_start_matches("./"));

@@ -9,8 +9,10 @@ use serde_json::Value;
 use super::facts::Facts;
 use super::manifest::{Tree, below, folder_name, folder_of, inside, quoted};
 
-static TARGET: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?m)^(test|tests|check)\s*(?:[\w*='\u0022.\- ]*)?:(?:[^=]|$)").ok());
-static REFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"<ProjectReference\s+Include="([^"]+)""#).ok());
+static TARGET: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?m)^(test|tests|check)\s*(?:[\w*='\u0022.\- ]*)?:(?:[^=]|$)").ok());
+static REFERENCE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"<ProjectReference\s+Include="([^"]+)""#).ok());
 
 /// Reads what the other readers do not know.
 pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
@@ -25,8 +27,21 @@ pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
     targets(tree, facts);
 }
 
-fn module(facts: &mut Facts, name: &str, folder: &str, language: &str, command: Option<String>, depends_on: Vec<String>) {
-    let module = TechModule { name: name.to_owned(), path: folder.to_owned(), language: language.to_owned(), test_command: command, depends_on };
+fn module(
+    facts: &mut Facts,
+    name: &str,
+    folder: &str,
+    language: &str,
+    command: Option<String>,
+    depends_on: Vec<String>,
+) {
+    let module = TechModule {
+        name: name.to_owned(),
+        path: folder.to_owned(),
+        language: language.to_owned(),
+        test_command: command,
+        depends_on,
+    };
     facts.module(module, String::new());
 }
 
@@ -45,7 +60,8 @@ fn plain(tree: &Tree<'_>, facts: &mut Facts, manifest: &str, system: &str, langu
 fn dotnet(tree: &Tree<'_>, facts: &mut Facts) {
     let projects = tree.ending(".csproj");
     // Test projects live in folders named so; their manifests count all the same.
-    let tests: Vec<&str> = tree.paths().filter(|p| p.ends_with(".csproj") && (p.contains("Test") || p.contains("test"))).collect();
+    let tests: Vec<&str> =
+        tree.paths().filter(|p| p.ends_with(".csproj") && (p.contains("Test") || p.contains("test"))).collect();
     if projects.is_empty() && tests.is_empty() {
         return;
     }
@@ -63,10 +79,15 @@ fn dotnet(tree: &Tree<'_>, facts: &mut Facts) {
         let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".csproj");
         let text = tree.read(path).unwrap_or_default();
         let references = LazyLock::force(&REFERENCE).as_ref().map(|r| {
-            let stem = |c: regex::Captures<'_>| Some(c.get(1)?.as_str().replace('\\', "/").rsplit('/').next()?.trim_end_matches(".csproj").to_owned());
+            let stem = |c: regex::Captures<'_>| {
+                Some(c.get(1)?.as_str().replace('\\', "/").rsplit('/').next()?.trim_end_matches(".csproj").to_owned())
+            };
             r.captures_iter(&text).filter_map(stem).collect::<Vec<_>>()
         });
-        let own = tests.iter().find(|t| t.rsplit('/').next().is_some_and(|n| n.starts_with(name))).map(|t| format!("dotnet test {}", quoted(t)));
+        let own = tests
+            .iter()
+            .find(|t| t.rsplit('/').next().is_some_and(|n| n.starts_with(name)))
+            .map(|t| format!("dotnet test {}", quoted(t)));
         module(facts, name, folder, "C#", own, references.unwrap_or_default());
         let program = below(folder, "Program.cs");
         if tree.has(&program) {
@@ -85,7 +106,9 @@ fn ruby(tree: &Tree<'_>, facts: &mut Facts) {
         facts.build("bundler", None);
         let gems: Vec<&str> = text.split(['"', '\'']).collect();
         facts.frameworks_of(gems.into_iter());
-        let tests = |part: &str| tree.paths().any(|p| inside(p, folder).is_some_and(|r| r.starts_with(part) && r.ends_with(".rb")));
+        let tests = |part: &str| {
+            tree.paths().any(|p| inside(p, folder).is_some_and(|r| r.starts_with(part) && r.ends_with(".rb")))
+        };
         let command = if tests("spec/") {
             Some("bundle exec rspec")
         } else if tests("test/") && tree.has(&below(folder, "bin/rails")) {
@@ -104,7 +127,11 @@ fn php(tree: &Tree<'_>, facts: &mut Facts) {
         let folder = folder_of(path);
         let Some(composer) = tree.json(path) else { continue };
         facts.build("composer", None);
-        let keys: Vec<&str> = ["require", "require-dev"].iter().filter_map(|s| composer.get(s)?.as_object()).flat_map(|m| m.keys().map(String::as_str)).collect();
+        let keys: Vec<&str> = ["require", "require-dev"]
+            .iter()
+            .filter_map(|s| composer.get(s)?.as_object())
+            .flat_map(|m| m.keys().map(String::as_str))
+            .collect();
         facts.frameworks_of(keys.iter().copied());
         let command = if composer.get("scripts").and_then(|s| s.get("test")).is_some() {
             Some("composer test")
@@ -125,13 +152,17 @@ fn php(tree: &Tree<'_>, facts: &mut Facts) {
 fn cmake(tree: &Tree<'_>, facts: &mut Facts) {
     let Some(text) = tree.read("CMakeLists.txt") else { return };
     facts.build("cmake", Some("cmake -S . -B build && cmake --build build"));
-    let everything: String = tree.paths().filter(|p| p.ends_with("CMakeLists.txt")).take(60).filter_map(|p| tree.read(p)).collect();
-    if everything.contains("enable_testing") || everything.contains("add_test") || everything.contains("include(CTest)") {
+    let everything: String =
+        tree.paths().filter(|p| p.ends_with("CMakeLists.txt")).take(60).filter_map(|p| tree.read(p)).collect();
+    if everything.contains("enable_testing") || everything.contains("add_test") || everything.contains("include(CTest)")
+    {
         Facts::add(&mut facts.test_framework, "CTest");
         let command = "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure";
         Facts::add(&mut facts.test_commands, command);
     }
-    if let Some(name) = text.lines().find_map(|l| l.trim().to_ascii_lowercase().strip_prefix("project(").map(str::to_owned)) {
+    if let Some(name) =
+        text.lines().find_map(|l| l.trim().to_ascii_lowercase().strip_prefix("project(").map(str::to_owned))
+    {
         let name: String = name.chars().take_while(|c| c.is_alphanumeric() || "_-".contains(*c)).collect();
         facts.name.get_or_insert(name);
     }
@@ -139,10 +170,19 @@ fn cmake(tree: &Tree<'_>, facts: &mut Facts) {
 
 /// `make test` and `just test` at the root stand last: they mostly call what was found before.
 fn targets(tree: &Tree<'_>, facts: &mut Facts) {
-    for (file, tool) in [("Makefile", "make"), ("makefile", "make"), ("GNUmakefile", "make"), ("justfile", "just"), ("Justfile", "just")] {
+    for (file, tool) in [
+        ("Makefile", "make"),
+        ("makefile", "make"),
+        ("GNUmakefile", "make"),
+        ("justfile", "just"),
+        ("Justfile", "just"),
+    ] {
         let Some(text) = tree.read(file) else { continue };
         facts.build(tool, None);
-        let target = LazyLock::force(&TARGET).as_ref().and_then(|r| r.captures(&text)).and_then(|c| c.get(1).map(|m| m.as_str().to_owned()));
+        let target = LazyLock::force(&TARGET)
+            .as_ref()
+            .and_then(|r| r.captures(&text))
+            .and_then(|c| c.get(1).map(|m| m.as_str().to_owned()));
         if let Some(target) = target {
             Facts::add(&mut facts.test_commands, format!("{tool} {target}"));
         }

@@ -13,12 +13,17 @@ pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
         for path in tree.named(name) {
             let folder = folder_of(path);
             // A tool's configuration beside a package is no package of its own.
-            if !folders.contains(&folder) && (name != "requirements.txt" || folder == "." || tree.paths().any(|p| folder_of(p) == folder && p.ends_with(".py"))) {
+            if !folders.contains(&folder)
+                && (name != "requirements.txt"
+                    || folder == "."
+                    || tree.paths().any(|p| folder_of(p) == folder && p.ends_with(".py")))
+            {
                 folders.push(folder);
             }
         }
     }
-    let projects: Vec<Project<'_>> = folders.iter().map(|f| Project::read(tree, f)).filter(|p| p.is_python(tree)).collect();
+    let projects: Vec<Project<'_>> =
+        folders.iter().map(|f| Project::read(tree, f)).filter(|p| p.is_python(tree)).collect();
     let names: Vec<String> = projects.iter().map(|p| p.name.clone()).collect();
     for project in projects {
         one(tree, facts, &project, &names);
@@ -39,7 +44,16 @@ impl<'p> Project<'p> {
         let table = tree.toml(&below(folder, "pyproject.toml")).unwrap_or_default();
         let project = table.get("project").or_else(|| table.get("tool")?.get("poetry"));
         let text_of = |key: &str| project.and_then(|p| p.get(key)).and_then(Value::as_str).map(str::to_owned);
-        let files = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "requirements-dev.txt", "tox.ini", "pytest.ini", "Pipfile"];
+        let files = [
+            "pyproject.toml",
+            "setup.py",
+            "setup.cfg",
+            "requirements.txt",
+            "requirements-dev.txt",
+            "tox.ini",
+            "pytest.ini",
+            "Pipfile",
+        ];
         let text = files.iter().filter_map(|f| tree.read(&below(folder, f))).collect::<Vec<_>>().join("\n");
         Self {
             folder,
@@ -56,7 +70,11 @@ impl<'p> Project<'p> {
 }
 
 fn requirement_name(line: &str) -> String {
-    line.trim().chars().take_while(|c| c.is_ascii_alphanumeric() || "_-.".contains(*c)).collect::<String>().to_ascii_lowercase()
+    line.trim()
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || "_-.".contains(*c))
+        .collect::<String>()
+        .to_ascii_lowercase()
 }
 
 fn dependencies(table: &Table, requirements: &str) -> Vec<String> {
@@ -65,14 +83,22 @@ fn dependencies(table: &Table, requirements: &str) -> Vec<String> {
     let arrays = [project.and_then(|p| p.get("dependencies"))]
         .into_iter()
         .flatten()
-        .chain(project.and_then(|p| p.get("optional-dependencies")).and_then(Value::as_table).into_iter().flat_map(Table::values))
+        .chain(
+            project
+                .and_then(|p| p.get("optional-dependencies"))
+                .and_then(Value::as_table)
+                .into_iter()
+                .flat_map(Table::values),
+        )
         .chain(table.get("dependency-groups").and_then(Value::as_table).into_iter().flat_map(Table::values));
     for item in arrays.filter_map(Value::as_array).flatten().filter_map(Value::as_str) {
         lines.push(requirement_name(item));
     }
     let poetry = table.get("tool").and_then(|t| t.get("poetry"));
     for section in ["dependencies", "dev-dependencies"] {
-        lines.extend(poetry.and_then(|p| p.get(section)).and_then(Value::as_table).into_iter().flat_map(Table::keys).cloned());
+        lines.extend(
+            poetry.and_then(|p| p.get(section)).and_then(Value::as_table).into_iter().flat_map(Table::keys).cloned(),
+        );
     }
     lines.extend(requirements.lines().filter(|l| !l.trim_start().starts_with(['#', '-'])).map(requirement_name));
     lines.retain(|l| !l.is_empty());
@@ -102,19 +128,37 @@ fn one(tree: &Tree<'_>, facts: &mut Facts, project: &Project<'_>, names: &[Strin
         Facts::add(&mut facts.test_framework, "unittest");
     }
     let own = project.dependencies.iter().filter(|d| names.contains(d) && **d != project.name).cloned().collect();
-    for entry in ["manage.py", "app.py", "main.py", "wsgi.py", &format!("{0}/__main__.py", project.name), &format!("src/{0}/__main__.py", project.name), &format!("src/{0}/__init__.py", project.name), &format!("{0}/__init__.py", project.name)] {
+    for entry in [
+        "manage.py",
+        "app.py",
+        "main.py",
+        "wsgi.py",
+        &format!("{0}/__main__.py", project.name),
+        &format!("src/{0}/__main__.py", project.name),
+        &format!("src/{0}/__init__.py", project.name),
+        &format!("{0}/__init__.py", project.name),
+    ] {
         let path = below(folder, &entry.replace('-', "_"));
         if tree.paths().any(|p| p == path) {
             Facts::add(&mut facts.entry_points, path);
         }
     }
-    let module = TechModule { name: project.name.clone(), path: folder.to_owned(), language: "Python".to_owned(), test_command: command, depends_on: own };
+    let module = TechModule {
+        name: project.name.clone(),
+        path: folder.to_owned(),
+        language: "Python".to_owned(),
+        test_command: command,
+        depends_on: own,
+    };
     facts.module(module, project.description.clone());
 }
 
 fn test_command(tree: &Tree<'_>, project: &Project<'_>, prefix: &str) -> Option<String> {
     let folder = project.folder;
-    let is_test = |path: &str| path.rsplit('/').next().is_some_and(|n| n.starts_with("test") || n.ends_with("_test.py")) && path.ends_with(".py");
+    let is_test = |path: &str| {
+        path.rsplit('/').next().is_some_and(|n| n.starts_with("test") || n.ends_with("_test.py"))
+            && path.ends_with(".py")
+    };
     if !tree.has_tests(folder, is_test) {
         return None;
     }

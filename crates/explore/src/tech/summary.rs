@@ -13,7 +13,11 @@ use crate::index::Entry;
 /// Puts everything together.
 pub(super) fn tech(explorer: &Explorer, facts: Facts, folder: String, now_stamp: &str) -> ProjectTech {
     let languages = languages(explorer);
-    let name = facts.name.clone().filter(|n| !["crate", "package", "python", "ruby", "gradle", "php"].contains(&n.as_str())).unwrap_or(folder);
+    let name = facts
+        .name
+        .clone()
+        .filter(|n| !["crate", "package", "python", "ruby", "gradle", "php"].contains(&n.as_str()))
+        .unwrap_or(folder);
     let key_components = components(explorer, &facts.modules);
     let architecture = architecture(&name, &languages, &facts, &key_components, explorer);
     // A module alone is the project: its command is the project's.
@@ -50,8 +54,10 @@ fn languages(explorer: &Explorer) -> Vec<LanguageShare> {
     let total: usize = by_name.values().map(|(_, lines)| lines).sum();
     let real = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
     let share = |lines: usize| if total == 0 { 0.0 } else { (real(lines) / real(total) * 1_000.0).round() / 1_000.0 };
-    let mut found: Vec<LanguageShare> =
-        by_name.into_iter().map(|(name, (files, lines))| LanguageShare { name: name.to_owned(), files, lines, share: share(lines) }).collect();
+    let mut found: Vec<LanguageShare> = by_name
+        .into_iter()
+        .map(|(name, (files, lines))| LanguageShare { name: name.to_owned(), files, lines, share: share(lines) })
+        .collect();
     found.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.name.cmp(&b.name)));
     found
 }
@@ -59,7 +65,8 @@ fn languages(explorer: &Explorer) -> Vec<LanguageShare> {
 /// Modules with what their manifests say; in a project of one module its largest folders.
 fn components(explorer: &Explorer, modules: &[Module]) -> Vec<KeyComponent> {
     let described = modules.iter().filter(|m| m.module.path != ".").take(30).map(|m| {
-        let purpose = if m.description.is_empty() { folder_purpose(explorer, &m.module.path) } else { m.description.clone() };
+        let purpose =
+            if m.description.is_empty() { folder_purpose(explorer, &m.module.path) } else { m.description.clone() };
         KeyComponent { path: m.module.path.clone(), purpose }
     });
     let mut found: Vec<KeyComponent> = described.collect();
@@ -98,16 +105,31 @@ fn folder_purpose(explorer: &Explorer, folder: &str) -> String {
     files.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.path.cmp(&b.path)));
     let mut names: Vec<&str> = Vec::new();
     for entry in files.iter().take(6) {
-        let first = entry.symbols.iter().filter(|s| s.kind.is_type()).chain(&entry.symbols).max_by_key(|s| (s.kind.is_type(), s.end - s.start));
+        let first = entry
+            .symbols
+            .iter()
+            .filter(|s| s.kind.is_type())
+            .chain(&entry.symbols)
+            .max_by_key(|s| (s.kind.is_type(), s.end - s.start));
         if let Some(symbol) = first.filter(|s| !names.contains(&s.name.as_str())) {
             names.push(&symbol.name);
         }
     }
     let plural = if count == 1 { "file" } else { "files" };
-    if names.is_empty() { format!("{count} source {plural}") } else { format!("{count} source {plural}; defines {}", names.join(", ")) }
+    if names.is_empty() {
+        format!("{count} source {plural}")
+    } else {
+        format!("{count} source {plural}; defines {}", names.join(", "))
+    }
 }
 
-fn architecture(name: &str, languages: &[LanguageShare], facts: &Facts, components: &[KeyComponent], explorer: &Explorer) -> String {
+fn architecture(
+    name: &str,
+    languages: &[LanguageShare],
+    facts: &Facts,
+    components: &[KeyComponent],
+    explorer: &Explorer,
+) -> String {
     let code: usize = languages.iter().map(|l| l.files).sum();
     if code == 0 {
         return format!("{name} has no source files yet.");
@@ -118,10 +140,21 @@ fn architecture(name: &str, languages: &[LanguageShare], facts: &Facts, componen
         .modules
         .iter()
         .take(12)
-        .map(|m| if m.module.depends_on.is_empty() { m.module.name.clone() } else { format!("{} (uses {})", m.module.name, m.module.depends_on.join(", ")) })
+        .map(|m| {
+            if m.module.depends_on.is_empty() {
+                m.module.name.clone()
+            } else {
+                format!("{} (uses {})", m.module.name, m.module.depends_on.join(", "))
+            }
+        })
         .collect();
     if facts.modules.len() > 1 {
-        text.push_str(&format!(" {} modules: {}{}.", facts.modules.len(), modules.join("; "), if facts.modules.len() > 12 { "; …" } else { "" }));
+        text.push_str(&format!(
+            " {} modules: {}{}.",
+            facts.modules.len(),
+            modules.join("; "),
+            if facts.modules.len() > 12 { "; …" } else { "" }
+        ));
     } else if !components.is_empty() {
         let paths: Vec<&str> = components.iter().take(6).map(|c| c.path.as_str()).collect();
         text.push_str(&format!(" Most code is in {}.", paths.join(", ")));

@@ -3,6 +3,8 @@ use planex_core::tech::ProjectTech;
 
 use super::{project_tech, test_command_for};
 
+type Files<'a> = &'a [(&'a str, &'a str)];
+
 fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, ProjectTech) {
     let dir = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(dir.path()).unwrap();
@@ -21,22 +23,57 @@ fn commands(files: &[(&str, &str)], path: &str) -> Vec<String> {
 
 #[test]
 fn test_commands_of_single_projects() {
-    let table: &[(&[(&str, &str)], &str, &str)] = &[
+    let table: &[(Files, &str, &str)] = &[
         (&[("package.json", r#"{"name":"a","scripts":{"test":"jest"}}"#)], "src/a.js", "npm test"),
         (&[("package.json", r#"{"scripts":{"test":"vitest run"}}"#), ("pnpm-lock.yaml", "")], "a.ts", "pnpm run test"),
         (&[("package.json", r#"{"scripts":{"test":"x"}}"#), ("yarn.lock", "")], "a.ts", "yarn run test"),
         (&[("package.json", r#"{"scripts":{"test":"x"}}"#), ("bun.lock", "")], "a.ts", "bun run test"),
-        (&[("package.json", r#"{"scripts":{"test":"vitest --watch"},"devDependencies":{"vitest":"1"}}"#)], "a.ts", "npx vitest run"),
+        (
+            &[("package.json", r#"{"scripts":{"test":"vitest --watch"},"devDependencies":{"vitest":"1"}}"#)],
+            "a.ts",
+            "npx vitest run",
+        ),
         (&[("Cargo.toml", "[package]\nname=\"a\"")], "src/lib.rs", "cargo test"),
-        (&[("go.mod", "module x/y\n\nrequire a/b v1.0.0\n"), ("internal/z/z.go", "package z")], "internal/z/z.go", "go test ./internal/z/..."),
+        (
+            &[("go.mod", "module x/y\n\nrequire a/b v1.0.0\n"), ("internal/z/z.go", "package z")],
+            "internal/z/z.go",
+            "go test ./internal/z/...",
+        ),
         (&[("go.mod", "module x/y")], "main.go", "go test ./..."),
-        (&[("pyproject.toml", "[project]\nname=\"a\"\n[dependency-groups]\ndev=[\"pytest>=8\"]"), ("uv.lock", ""), ("tests/test_a.py", "def test_a(): pass")], "a.py", "uv run pytest"),
-        (&[("pyproject.toml", "[tool.poetry]\nname=\"a\"\n[tool.poetry.dependencies]\npytest=\"*\""), ("tests/test_a.py", "")], "a.py", "poetry run pytest"),
+        (
+            &[
+                ("pyproject.toml", "[project]\nname=\"a\"\n[dependency-groups]\ndev=[\"pytest>=8\"]"),
+                ("uv.lock", ""),
+                ("tests/test_a.py", "def test_a(): pass"),
+            ],
+            "a.py",
+            "uv run pytest",
+        ),
+        (
+            &[
+                ("pyproject.toml", "[tool.poetry]\nname=\"a\"\n[tool.poetry.dependencies]\npytest=\"*\""),
+                ("tests/test_a.py", ""),
+            ],
+            "a.py",
+            "poetry run pytest",
+        ),
         (&[("setup.py", ""), ("a.py", ""), ("test_a.py", "import unittest")], "a.py", "python -m unittest discover"),
-        (&[("manage.py", ""), ("requirements.txt", "Django==5"), ("app/tests/test_x.py", "")], "app/x.py", "python manage.py test"),
-        (&[("pom.xml", "<project><artifactId>a</artifactId></project>"), ("mvnw", "")], "src/main/java/A.java", "./mvnw test"),
+        (
+            &[("manage.py", ""), ("requirements.txt", "Django==5"), ("app/tests/test_x.py", "")],
+            "app/x.py",
+            "python manage.py test",
+        ),
+        (
+            &[("pom.xml", "<project><artifactId>a</artifactId></project>"), ("mvnw", "")],
+            "src/main/java/A.java",
+            "./mvnw test",
+        ),
         (&[("build.gradle.kts", "plugins {}"), ("gradlew", "")], "src/A.kt", "./gradlew test"),
-        (&[("App/App.csproj", "<Project/>"), ("App.Tests/App.Tests.csproj", "xunit")], "App/A.cs", "dotnet test App.Tests/App.Tests.csproj"),
+        (
+            &[("App/App.csproj", "<Project/>"), ("App.Tests/App.Tests.csproj", "xunit")],
+            "App/A.cs",
+            "dotnet test App.Tests/App.Tests.csproj",
+        ),
         (&[("Gemfile", "gem 'rspec'"), ("spec/a_spec.rb", "")], "lib/a.rb", "bundle exec rspec"),
         (&[("composer.json", r#"{"require-dev":{"phpunit/phpunit":"^10"}}"#)], "src/A.php", "vendor/bin/phpunit"),
         (&[("Makefile", "all: a\n\ntest: all\n\t./run\n"), ("a.c", "int main(){}")], "a.c", "make test"),
@@ -58,7 +95,13 @@ fn placeholders_and_empty_folders_have_no_command() {
 
 #[test]
 fn broken_manifests_are_passed_over() {
-    let (_dir, tech) = project(&[("package.json", "{"), ("Cargo.toml", "[["), ("pyproject.toml", "="), ("pom.xml", "<"), ("a.py", "x = 1")]);
+    let (_dir, tech) = project(&[
+        ("package.json", "{"),
+        ("Cargo.toml", "[["),
+        ("pyproject.toml", "="),
+        ("pom.xml", "<"),
+        ("a.py", "x = 1"),
+    ]);
     assert_eq!(tech.languages.first().map(|l| l.name.as_str()), Some("Python"));
 }
 
@@ -71,7 +114,10 @@ fn monorepos_have_each_module() {
         ("crates/cli/Cargo.toml", "[package]\nname=\"acme\"\n[dependencies]\nacme-core={path=\"../core\"}\nclap=\"4\""),
         ("crates/cli/src/main.rs", "fn main() {}"),
         ("tool/Cargo.toml", "[package]\nname=\"tool\""),
-        ("web/package.json", r#"{"name":"web","scripts":{"test":"vitest run"},"dependencies":{"react":"19"},"devDependencies":{"vitest":"3","typescript":"5"}}"#),
+        (
+            "web/package.json",
+            r#"{"name":"web","scripts":{"test":"vitest run"},"dependencies":{"react":"19"},"devDependencies":{"vitest":"3","typescript":"5"}}"#,
+        ),
         ("web/src/index.ts", "export const a = 1;"),
         ("web/package-lock.json", "{}"),
     ]);

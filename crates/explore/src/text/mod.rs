@@ -45,6 +45,8 @@ pub(crate) struct Clues {
     pub(crate) dotted: Vec<String>,
     pub(crate) about_tests: bool,
     pub(crate) about_docs: bool,
+    /// From here on `terms` come from the point of view, not from the text.
+    pub(crate) own_terms: usize,
 }
 
 macro_rules! pattern {
@@ -55,7 +57,7 @@ macro_rules! pattern {
 
 pattern!(
     PATH,
-    r#"(?:[A-Za-z]:)?[\w@~.+\-/\\]*[\w\-]\.(?:rs|pyx?|pyi|go|java|kts?|scala|tsx?|mts|cts|jsx?|mjs|cjs|vue|svelte|cc?|h|cpp|cxx|hpp|hh|hxx|cs|rb|php|swift|mm?|sh|lua|pl|exs?|dart|zig|proto|sql|toml|ya?ml|json|cfg|ini|md|rst|txt|css|html|jq|l|y)\b(?:"?,? line (\d+)|[:(](\d+)|#L(\d+))?"#
+    r#"((?:[A-Za-z]:)?[\w@~.+\-/\\]*[\w\-]\.(?:rs|pyx?|pyi|go|java|kts?|scala|tsx?|mts|cts|jsx?|mjs|cjs|vue|svelte|cc?|h|cpp|cxx|hpp|hh|hxx|cs|rb|php|swift|mm?|sh|lua|pl|exs?|dart|zig|proto|sql|toml|ya?ml|json|cfg|ini|md|rst|txt|css|html|jq|l|y)\b)(?:"?,? line (\d+)|[:(](\d+)|#L(\d+))?"#
 );
 pattern!(CODEISH, r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*(?:\(\))?");
 pattern!(TICKED, r"`([^`\n]{2,120})`");
@@ -93,7 +95,13 @@ impl Clues {
                 continue;
             }
             let block = fenced || looks_like_code(line);
-            let place = if !titled && !block { Place::Title } else if block { Place::Block } else { Place::Prose };
+            let place = if !titled && !block {
+                Place::Title
+            } else if block {
+                Place::Block
+            } else {
+                Place::Prose
+            };
             titled = true;
             reader.line(line, place);
         }
@@ -103,7 +111,10 @@ impl Clues {
 
 fn looks_like_code(line: &str) -> bool {
     let trimmed = line.trim_start();
-    trimmed.starts_with(">>>") || trimmed.starts_with("File \"") || trimmed.starts_with("at ") || (line.starts_with("    ") && !trimmed.starts_with(['-', '*']))
+    trimmed.starts_with(">>>")
+        || trimmed.starts_with("File \"")
+        || trimmed.starts_with("at ")
+        || (line.starts_with("    ") && !trimmed.starts_with(['-', '*']))
 }
 
 #[derive(Default)]
@@ -158,13 +169,11 @@ impl Reader {
         let Some(regex) = regex(&PATH) else { return };
         let trimmed = line.trim_start();
         for found in regex.captures_iter(line) {
-            let Some(whole) = found.get(0) else { continue };
-            let number = (1..=3).find_map(|n| found.get(n));
-            let end = number.map_or(whole.end(), |n| line.get(..n.start()).map_or(whole.end(), |head| head.trim_end_matches(|c: char| !c.is_alphanumeric()).len()));
-            let path = line.get(whole.start()..end).unwrap_or(whole.as_str());
-            let path = path.trim_end_matches(" line").trim_end_matches(['"', ',', ':', '(', '#', ' ']).replace('\\', "/");
+            let Some(path) = found.get(1).map(|m| m.as_str().replace('\\', "/")) else { continue };
+            let number = (2..=4).find_map(|n| found.get(n));
             let line_number = number.and_then(|n| n.as_str().parse().ok());
-            let frame = line_number.is_some() && (trimmed.starts_with("File \"") || trimmed.starts_with("at ") || trimmed.starts_with("from "));
+            let frame = line_number.is_some()
+                && (trimmed.starts_with("File \"") || trimmed.starts_with("at ") || trimmed.starts_with("from "));
             if self.mentions.len() < 200 {
                 self.mentions.push(Mention { path, line: line_number, frame });
             }
@@ -177,7 +186,10 @@ impl Reader {
     fn ticked(&mut self, line: &str, weight: f64) {
         let Some(regex) = regex(&TICKED) else { return };
         for found in regex.captures_iter(line).filter_map(|c| c.get(1)) {
-            for part in self::regex(&CODEISH).map(|r| r.find_iter(found.as_str()).take(6).map(|m| m.as_str().to_owned()).collect::<Vec<_>>()).unwrap_or_default() {
+            for part in self::regex(&CODEISH)
+                .map(|r| r.find_iter(found.as_str()).take(6).map(|m| m.as_str().to_owned()).collect::<Vec<_>>())
+                .unwrap_or_default()
+            {
                 self.qualified(&part, weight * 1.2);
             }
         }
@@ -188,7 +200,10 @@ impl Reader {
         let Some(regex) = regex(&CODEISH) else { return };
         for found in regex.find_iter(line).map(|m| m.as_str()).take(60) {
             let bare = found.trim_end_matches("()");
-            let shaped = found.ends_with("()") || bare.contains("::") || bare.trim_matches('_').contains('_') || split_identifier(bare).count() > 1 && bare.chars().any(char::is_lowercase);
+            let shaped = found.ends_with("()")
+                || bare.contains("::")
+                || bare.trim_matches('_').contains('_')
+                || split_identifier(bare).count() > 1 && bare.chars().any(char::is_lowercase);
             if shaped || place == Place::Block || bare.contains('.') {
                 self.qualified(found, if shaped { weight } else { weight * 0.4 });
             }
@@ -197,7 +212,8 @@ impl Reader {
 
     fn qualified(&mut self, text: &str, weight: f64) {
         let bare = text.trim_end_matches("()");
-        let parts: Vec<&str> = bare.split(['.', ':', '#', '>']).map(|p| p.trim_end_matches('-')).filter(|p| !p.is_empty()).collect();
+        let parts: Vec<&str> =
+            bare.split(['.', ':', '#', '>']).map(|p| p.trim_end_matches('-')).filter(|p| !p.is_empty()).collect();
         if let Some((last, owners)) = parts.split_last() {
             self.ident(last, owners.last().map(|o| (*o).to_owned()), weight);
             for owner in owners {
@@ -214,7 +230,10 @@ impl Reader {
             return;
         }
         let order = self.idents.len();
-        let slot = self.idents.entry(name.to_owned()).or_insert_with(|| (Ident { name: name.to_owned(), owner: None, weight: 0.0 }, order));
+        let slot = self
+            .idents
+            .entry(name.to_owned())
+            .or_insert_with(|| (Ident { name: name.to_owned(), owner: None, weight: 0.0 }, order));
         slot.0.weight = (slot.0.weight + weight).min(4.0);
         if owner.is_some() {
             slot.0.owner = owner;
@@ -226,8 +245,14 @@ impl Reader {
         terms.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.1.2.cmp(&b.1.2)));
         let mut idents: Vec<_> = self.idents.into_values().collect();
         idents.sort_by(|a, b| b.0.weight.total_cmp(&a.0.weight).then(a.1.cmp(&b.1)));
+        let own_terms = terms.len().min(400);
         Clues {
-            terms: terms.into_iter().take(400).map(|(term, (weight, raw, _))| (term, (1.0 + weight).ln(), raw)).collect(),
+            own_terms,
+            terms: terms
+                .into_iter()
+                .take(400)
+                .map(|(term, (weight, raw, _))| (term, (1.0 + weight).ln(), raw))
+                .collect(),
             idents: idents.into_iter().take(200).map(|(ident, _)| ident).collect(),
             mentions: self.mentions,
             dotted: self.dotted,
@@ -244,11 +269,40 @@ fn regex_frame(line: &str) -> Option<String> {
 }
 
 const ABOUT_TESTS: &[&str] = &[
-    "add test", "add unit test", "write test", "write unit test", "more tests", "missing test", "test coverage", "flaky", "fix test", "fix the test",
-    "failing test", "update test", "tests for", "テストを追加", "テストを書", "テストの追加", "テストカバレッジ", "添加测试", "编写测试", "增加测试", "测试覆盖",
+    "add test",
+    "add unit test",
+    "write test",
+    "write unit test",
+    "more tests",
+    "missing test",
+    "test coverage",
+    "flaky",
+    "fix test",
+    "fix the test",
+    "failing test",
+    "update test",
+    "tests for",
+    "テストを追加",
+    "テストを書",
+    "テストの追加",
+    "テストカバレッジ",
+    "添加测试",
+    "编写测试",
+    "增加测试",
+    "测试覆盖",
 ];
 const ABOUT_DOCS: &[&str] = &[
-    "readme", "documentation", "docstring", "update docs", "docs:", "typo in doc", "changelog", "ドキュメント", "文書", "文档", "説明書",
+    "readme",
+    "documentation",
+    "docstring",
+    "update docs",
+    "docs:",
+    "typo in doc",
+    "changelog",
+    "ドキュメント",
+    "文書",
+    "文档",
+    "説明書",
 ];
 
 /// Whether the first lines of the text, where the wish stands, hold one of the phrases.
@@ -264,8 +318,13 @@ mod tests {
 
     #[test]
     fn stack_traces_name_files_lines_and_functions() {
-        let clues = Clues::read("Crash on start\n\n```\nTraceback\n  File \"/home/u/app/src/core/run.py\", line 42, in start_all\n    at go (/srv/x/lib/b.js:10:5)\n```");
-        assert_eq!(clues.mentions[0], Mention { path: "/home/u/app/src/core/run.py".into(), line: Some(42), frame: true });
+        let clues = Clues::read(
+            "Crash on start\n\n```\nTraceback\n  File \"/home/u/app/src/core/run.py\", line 42, in start_all\n    at go (/srv/x/lib/b.js:10:5)\n```",
+        );
+        assert_eq!(
+            clues.mentions[0],
+            Mention { path: "/home/u/app/src/core/run.py".into(), line: Some(42), frame: true }
+        );
         assert_eq!(clues.mentions[1], Mention { path: "/srv/x/lib/b.js".into(), line: Some(10), frame: true });
         assert!(clues.idents.iter().any(|i| i.name == "start_all"));
     }
