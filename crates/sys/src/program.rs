@@ -63,7 +63,23 @@ pub fn boot_id() -> &'static str {
     })
 }
 
-#[cfg(all(test, unix))]
+/// Whether a process of this id runs, whoever's it is. Where the system does not tell: yes.
+#[must_use]
+pub fn is_running(pid: u32) -> bool {
+    #[cfg(unix)]
+    {
+        let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else { return false };
+        rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = pid;
+        true
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 

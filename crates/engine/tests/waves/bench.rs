@@ -21,10 +21,10 @@ use planex_sys::env::Environment;
 use serde_json::{Value, json};
 
 /// Answers a job: a result, or the cause of its failure.
-pub type Script = Arc<dyn Fn(&JobSpec) -> Result<Value, Cause> + Send + Sync>;
+pub(crate) type Script = Arc<dyn Fn(&JobSpec) -> Result<Value, Cause> + Send + Sync>;
 
 /// What was run: role and item, in the order of their starts.
-pub type Log = Arc<Mutex<Vec<String>>>;
+pub(crate) type Log = Arc<Mutex<Vec<String>>>;
 
 struct Scripted {
     script: Script,
@@ -79,15 +79,15 @@ fn outcome(agent: &AgentRef, spec: &JobSpec, answer: Result<Value, Cause>) -> Jo
 }
 
 /// The row's id, or the name of the phase's job.
-pub fn item(spec: &JobSpec) -> String {
+pub(crate) fn item(spec: &JobSpec) -> String {
     let id = spec.item.as_ref().and_then(|item| item.get("id")).and_then(Value::as_str);
     id.map_or_else(|| spec.role.to_string(), str::to_owned)
 }
 
 /// Answers gates from a list; `None` once it is used up.
-pub struct Answers {
-    pub options: Vec<&'static str>,
-    pub seen: Arc<Mutex<Vec<Gate>>>,
+pub(crate) struct Answers {
+    pub(crate) options: Vec<&'static str>,
+    pub(crate) seen: Arc<Mutex<Vec<Gate>>>,
 }
 
 impl Asker for Answers {
@@ -121,16 +121,16 @@ impl InProcess for Named {
 }
 
 /// A project and what runs in it.
-pub struct Bench {
-    pub temp: tempfile::TempDir,
-    pub root: Utf8PathBuf,
-    pub log: Log,
-    pub gates: Arc<Mutex<Vec<Gate>>>,
-    pub settings: Settings,
+pub(crate) struct Bench {
+    _temp: tempfile::TempDir,
+    pub(crate) root: Utf8PathBuf,
+    pub(crate) log: Log,
+    pub(crate) gates: Arc<Mutex<Vec<Gate>>>,
+    pub(crate) settings: Settings,
 }
 
 impl Bench {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let root = Utf8PathBuf::from_path_buf(temp.path().canonicalize().unwrap()).unwrap();
         for (path, text) in [("src/lib.rs", "pub fn one() {}\n"), ("src/auth.rs", "pub fn login() {}\n")] {
@@ -138,10 +138,10 @@ impl Bench {
             std::fs::write(root.join(path), text).unwrap();
         }
         let settings = Settings { gates: GatePolicy::Yes, agent: Some("scripted".to_owned()), ..Settings::default() };
-        Self { temp, root, log: Log::default(), gates: Arc::default(), settings }
+        Self { _temp: temp, root, log: Log::default(), gates: Arc::default(), settings }
     }
 
-    pub fn engine(&self, script: &Script, answers: Vec<&'static str>) -> Engine {
+    pub(crate) fn engine(&self, script: &Script, answers: Vec<&'static str>) -> Engine {
         let env = Arc::new(Environment::default());
         let agents = AgentSet::new(&self.settings, &env, None, [Arc::new(Named("scripted")) as Arc<dyn InProcess>]);
         let executor = Arc::new(Scripted { script: Arc::clone(script), log: Arc::clone(&self.log) });
@@ -152,12 +152,12 @@ impl Bench {
         engine
     }
 
-    pub async fn start(&self, script: &Script, answers: Vec<&'static str>) -> Result<WavesEnd, EngineError> {
+    pub(crate) async fn start(&self, script: &Script, answers: Vec<&'static str>) -> Result<WavesEnd, EngineError> {
         let start = Start { requirement: "Add -y to \"login\"; 認証を直す".to_owned(), explore: true };
         waves::start(&self.engine(script, answers), start).await
     }
 
-    pub async fn resume(
+    pub(crate) async fn resume(
         &self,
         script: &Script,
         answers: Vec<&'static str>,
@@ -166,33 +166,33 @@ impl Bench {
         waves::resume(&self.engine(script, answers), &self.found(), options).await
     }
 
-    pub fn found(&self) -> Found {
+    pub(crate) fn found(&self) -> Found {
         session::find_all(&self.root).unwrap().remove(0)
     }
 
-    pub fn file(&self, name: &str) -> Utf8PathBuf {
+    pub(crate) fn file(&self, name: &str) -> Utf8PathBuf {
         self.found().dir.join(name)
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.file(name)).unwrap()
     }
 
     /// One column of a CSV by id.
-    pub fn column(&self, file: &str, column: &str) -> BTreeMap<String, String> {
+    pub(crate) fn column(&self, file: &str, column: &str) -> BTreeMap<String, String> {
         let table = Table::parse(&std::fs::read(self.file(file)).unwrap()).unwrap();
         (0..table.rows.len())
             .map(|row| (table.cell(row, "id").unwrap().to_owned(), table.cell(row, column).unwrap().to_owned()))
             .collect()
     }
 
-    pub fn ran(&self, what: &str) -> usize {
+    pub(crate) fn ran(&self, what: &str) -> usize {
         self.log.lock().unwrap().iter().filter(|line| *line == what).count()
     }
 }
 
 /// A task of a plan: id, dependencies, scope.
-pub fn task(id: &str, deps: &[&str], scope: &str) -> Value {
+pub(crate) fn task(id: &str, deps: &[&str], scope: &str) -> Value {
     json!({
         "id": id, "title": format!("Do {id}"), "description": format!("Do {id} well"), "test": "a test",
         "acceptance_criteria": "it works", "scope": scope, "hints": "carefully || src/lib.rs",
@@ -201,7 +201,7 @@ pub fn task(id: &str, deps: &[&str], scope: &str) -> Value {
 }
 
 /// A diamond of four tasks over three waves.
-pub fn diamond() -> Value {
+pub(crate) fn diamond() -> Value {
     json!({"tasks": [
         task("T1", &[], "src/a/**"), task("T2", &["T1"], "src/b/**"),
         task("T3", &["T1"], "src/c/**"), task("T4", &["T2", "T3"], "src/d/**"),
@@ -209,7 +209,7 @@ pub fn diamond() -> Value {
 }
 
 /// Answers everything well; `execute` may say otherwise for a task.
-pub fn script(
+pub(crate) fn script(
     plan: Value,
     execute: impl Fn(&str, &JobSpec) -> Option<Result<Value, Cause>> + Send + Sync + 'static,
 ) -> Script {
@@ -228,17 +228,17 @@ pub fn script(
 }
 
 /// The report of a task that went well.
-pub fn done(id: &str) -> Value {
+pub(crate) fn done(id: &str) -> Value {
     json!({"id": id, "status": "completed", "findings": format!("did {id}"), "files_modified": ["claimed.rs"],
            "tests_passed": true, "acceptance_met": "all", "error": ""})
 }
 
 /// The report of a task that did not.
-pub fn failed(id: &str, error: &str) -> Value {
+pub(crate) fn failed(id: &str, error: &str) -> Value {
     json!({"id": id, "status": "failed", "findings": "", "tests_passed": false, "acceptance_met": "", "error": error})
 }
 
-pub fn write(root: &Utf8Path, path: &str, text: &str) {
+pub(crate) fn write(root: &Utf8Path, path: &str, text: &str) {
     let path = root.join(path);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();

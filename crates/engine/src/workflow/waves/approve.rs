@@ -75,7 +75,7 @@ impl Flow<'_> {
         gate.id = self.driver.gates.id(&gate.id, gate.approves.as_deref())?;
         match self.driver.gates.open(gate)? {
             GateResult::Passed(answer) => Ok(answer.option(CONFIRM).unwrap_or_default().to_owned()),
-            GateResult::Deferred(gate) => Err(Leave::AtGate(gate)),
+            GateResult::Deferred(gate) => Err(Leave::AtGate(Box::new(gate))),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use camino::{Utf8Path, Utf8PathBuf};
 use planex_core::glob::Scope;
 use planex_core::job::JobOutcome;
-use planex_sys::observe::{ObserveOptions, TreeState, diff};
+use planex_sys::observe::ObserveOptions;
 
 use crate::attribution::Attribution;
 use crate::run::{JobRequest, Watch};
@@ -21,17 +21,9 @@ pub(super) struct Attribute {
 impl Attribute {
     /// Begins to observe the tree at `root`; `scopes` by task id.
     pub(super) fn start(root: &Utf8Path, scopes: HashMap<String, Scope>) -> Self {
-        let mut last = TreeState::scan(root, &ObserveOptions::default());
-        let root = root.to_owned();
-        let look = move || {
-            let now = TreeState::scan(&root, &ObserveOptions::default());
-            let changes = diff(&last, &now).into_iter().map(|change| change.path).collect();
-            last = now;
-            changes
-        };
         Self {
             scopes: scopes.into_iter().map(|(id, scope)| (id, Arc::new(scope))).collect(),
-            books: Attribution::new(Box::new(look)),
+            books: Attribution::of_tree(root.to_owned(), ObserveOptions::default()),
             unattributed: Mutex::new(BTreeSet::new()),
         }
     }

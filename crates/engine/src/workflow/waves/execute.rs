@@ -18,7 +18,6 @@ use serde_json::{Map, Value};
 use super::attribute::Attribute;
 use super::jobs::{Wanted, leave_if_stopped};
 use super::{Flow, Walk};
-use crate::board;
 use crate::error::Result;
 use crate::run::{Ended, JobRequest, Next};
 
@@ -99,17 +98,9 @@ impl Flow<'_> {
             .collect();
         let attribute = Arc::new(Attribute::start(&self.engine.project.root, scopes));
         let jobs = self.task_jobs(sheet, &wave).await?;
-        let paths = self.driver.session.paths.clone();
-        let (clock, zone) = (self.engine.clock.clone(), self.engine.zone.clone());
-        let ids: Vec<String> = wave.rows.iter().filter_map(|i| sheet.rows.get(*i)).map(|row| row.id.clone()).collect();
         let mut done: BTreeMap<usize, (JobOutcome, Ended)> = BTreeMap::new();
         let report = self
             .run_batch(jobs, Some(attribute.clone()), |finished| {
-                let worker = ids.get(finished.index).map(String::as_str).unwrap_or_default();
-                if let Some(result) = &finished.outcome.result {
-                    let (found, _) = board::of_result(result, worker, clock.now(), &zone);
-                    board::add_all(&paths, &found)?;
-                }
                 done.insert(finished.index, (finished.outcome, finished.ended));
                 Ok(Next::GoOn)
             })

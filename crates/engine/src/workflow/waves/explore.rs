@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use super::jobs::{Wanted, leave_if_stopped};
 use super::{Flow, Walk};
-use crate::board;
 use crate::error::Result;
 use crate::run::{JobRequest, Next};
 
@@ -64,12 +63,9 @@ impl Flow<'_> {
         for row in now.iter().filter_map(|i| sheet.rows.get(*i)) {
             jobs.push(self.request(self.exploration(row)?, chain.clone())?);
         }
-        let paths = self.driver.session.paths.clone();
-        let (clock, zone) = (self.engine.clock.clone(), self.engine.zone.clone());
         let mut outcomes: HashMap<usize, JobOutcome> = HashMap::new();
         let report = self
             .run_batch(jobs, None, |finished| {
-                share(&paths, &finished.outcome, finished.index, now, sheet, clock.now(), &zone)?;
                 outcomes.insert(finished.index, finished.outcome);
                 Ok(Next::GoOn)
             })
@@ -166,23 +162,6 @@ fn next_skipped(rows: &[ExploreRow]) -> Option<(usize, String)> {
         .enumerate()
         .filter(|(_, row)| row.status == RowStatus::Pending)
         .find_map(|(index, row)| row.deps.iter().find(stopped).map(|dep| (index, dep.clone())))
-}
-
-/// Puts the discoveries of one outcome on the board.
-fn share(
-    paths: &crate::store::SessionPaths,
-    outcome: &JobOutcome,
-    place: usize,
-    now: &[usize],
-    sheet: &Sheet<ExploreRow>,
-    at: jiff::Timestamp,
-    zone: &planex_core::time::Zone,
-) -> Result<()> {
-    let worker = now.get(place).and_then(|i| sheet.rows.get(*i)).map(|row| row.id.as_str()).unwrap_or_default();
-    let Some(result) = &outcome.result else { return Ok(()) };
-    let (found, _) = board::of_result(result, worker, at, zone);
-    board::add_all(paths, &found)?;
-    Ok(())
 }
 
 fn wave_table(sheet: &Sheet<ExploreRow>, now: &[usize]) -> Table {

@@ -71,7 +71,7 @@ pub struct WavesEnd {
 #[derive(Debug)]
 pub(crate) enum Leave {
     /// A gate is open and nobody is there to answer.
-    AtGate(Gate),
+    AtGate(Box<Gate>),
     /// The user wants to edit this file first.
     Modify(camino::Utf8PathBuf),
     /// The user cancelled.
@@ -199,7 +199,13 @@ impl Flow<'_> {
         self.driver.events.emit(EventKind::PhaseFinished { phase: phase.to_owned(), summary });
     }
 
+    /// Ends processes and removes wave files that a killed run left behind.
     fn clear_leftovers(&mut self) -> Result<()> {
+        for entry in planex_sys::fs::list(self.driver.session.paths.dir())? {
+            if is_wave_file(&entry.name) {
+                planex_sys::fs::remove_file(&entry.path)?;
+            }
+        }
         for left in crate::registry::end_leftovers(&self.driver.session.paths)? {
             self.say(Level::Warning, format!("could not end {left}, which an earlier run left behind"));
         }
@@ -218,7 +224,7 @@ impl Flow<'_> {
             Ok(()) => (0, "completed", Vec::new(), Some(Ending::Completed), None),
             Err(Leave::AtGate(open)) => {
                 let line = crate::gate::answer_line(&open, &id);
-                gate = Some(open);
+                gate = Some(*open);
                 (4, "waiting", vec![line, resume], None, None)
             }
             Err(Leave::Modify(file)) => {
@@ -262,4 +268,12 @@ impl Flow<'_> {
         .filter(|(_, path)| planex_sys::fs::exists(path))
         .collect()
     }
+}
+
+/// `explore-wave-3.csv`, `task-wave-3.csv`: a wave's file is there only while that wave runs.
+fn is_wave_file(name: &str) -> bool {
+    let number = ["explore-wave-", "task-wave-"].iter().find_map(|prefix| name.strip_prefix(prefix));
+    number
+        .and_then(|rest| rest.strip_suffix(".csv"))
+        .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
