@@ -239,8 +239,9 @@ impl Job<'_> {
         let ident = child.ident.clone();
         if let Ok(text) = serde_json::to_string_pretty(&ident) {
             let path = self.files.dir.join("ident.json");
-            // Dropping the child ends it.
-            fs::write_atomic(&path, text.as_bytes()).map_err(|error| failed("write down its process", &error))?;
+            // Not flushed: it names processes of this boot, so it means nothing after a power cut. Dropping the child
+            // ends it.
+            fs::write_atomic_nosync(&path, text.as_bytes()).map_err(|error| failed("write down its process", &error))?;
         }
         let _ = self.updates.send(Update::Started { ident }).await;
         let turn = Turn {
