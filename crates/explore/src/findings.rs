@@ -5,6 +5,8 @@ use planex_core::exploration::{Exploration, FileRole, RelevantFile};
 use planex_core::text::{one_line, truncate_chars};
 use serde_json::{Map, Value, json};
 
+use crate::angle::{Angle, Family};
+
 /// Longest findings of a row. Characters (spec 20, *Files of the session*).
 const MAX_FINDINGS: usize = 800;
 /// Most key files of a row.
@@ -29,14 +31,20 @@ pub fn findings(exploration: &Exploration) -> (String, Vec<String>) {
     } else {
         parts.push(format!("Change: {}.", targets.join("; ")));
     }
-    section(&mut parts, "Connects", &exploration.integration_points, 3);
-    let tests: Vec<&str> = role(FileRole::TestTarget).take(3).map(|f| f.path.as_str()).collect();
-    if !tests.is_empty() {
-        parts.push(format!("Tests: {}.", tests.join(", ")));
+    for wanted in order(Angle::new(&exploration.metadata.exploration_angle).family()) {
+        match wanted {
+            Section::Connects => section(&mut parts, "Connects", &exploration.integration_points, 3),
+            Section::Keep => section(&mut parts, "Keep", &exploration.constraints, 3),
+            Section::Follow => section(&mut parts, "Follow", &exploration.patterns, 3),
+            Section::Depends => section(&mut parts, "Depends", &exploration.dependencies, 2),
+            Section::Tests => {
+                let tests: Vec<String> = role(FileRole::TestTarget).take(3).map(with_places).collect();
+                if !tests.is_empty() {
+                    parts.push(format!("Tests: {}.", tests.join("; ")));
+                }
+            }
+        }
     }
-    section(&mut parts, "Keep", &exploration.constraints, 3);
-    section(&mut parts, "Follow", &exploration.patterns, 2);
-    section(&mut parts, "Depends", &exploration.dependencies, 2);
     let mut text = String::new();
     for part in parts {
         let room = MAX_FINDINGS.saturating_sub(text.chars().count() + 1);
@@ -47,6 +55,32 @@ pub fn findings(exploration: &Exploration) -> (String, Vec<String>) {
     }
     let key_files = files.iter().filter(|f| f.relevance >= 0.4).take(MAX_KEY_FILES).map(|f| f.path.clone()).collect();
     (truncate_chars(&one_line(&text), MAX_FINDINGS), key_files)
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Section {
+    Connects,
+    Tests,
+    Keep,
+    Follow,
+    Depends,
+}
+
+/// What the point of view asks for comes first; what there is no room for is left out at the end.
+fn order(family: Family) -> [Section; 5] {
+    use Section::{Connects, Depends, Follow, Keep, Tests};
+    match family {
+        Family::Testing => [Tests, Keep, Follow, Connects, Depends],
+        Family::Patterns => [Follow, Keep, Connects, Tests, Depends],
+        Family::Dependencies | Family::Architecture => [Depends, Connects, Keep, Tests, Follow],
+        Family::Errors | Family::EdgeCases | Family::Validation => [Follow, Tests, Connects, Keep, Depends],
+        Family::Integration
+        | Family::Security
+        | Family::Performance
+        | Family::State
+        | Family::DataFlow
+        | Family::Other => [Connects, Keep, Tests, Depends, Follow],
+    }
 }
 
 fn with_places(file: &RelevantFile) -> String {

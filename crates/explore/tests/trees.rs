@@ -1,5 +1,7 @@
 //! Whole trees, written by the tests: languages, odd files, the cache.
 
+#![expect(clippy::unwrap_used, reason = "test helpers fail by panicking")]
+
 use camino::{Utf8Path, Utf8PathBuf};
 use planex_explore::{
     ExploreError, ExploreOptions, Explorer, FileClass, Query, WhyKind, assess, discoveries, findings,

@@ -114,14 +114,18 @@ fn question(angle: &str) -> &'static str {
 fn focus(angle: &str, clues: &Clues, files: &[String]) -> String {
     let mut words: Vec<&str> = Vec::new();
     let named = clues.idents.iter().map(|i| i.name.as_str());
-    for word in named.chain(clues.terms.iter().map(|(_, _, raw)| raw.as_str())) {
-        // Bigrams of Chinese and Japanese text are no words for people.
-        let bigram = word.chars().count() == 2 && word.chars().all(crate::tokens::is_cjk);
-        if words.len() < 5 && !bigram && !words.iter().any(|w| w.eq_ignore_ascii_case(word)) {
+    // Bigrams of Chinese and Japanese text are no words for people; translated words are.
+    let bigram = |term: &str, raw: &str| term == raw && raw.chars().all(crate::tokens::is_cjk);
+    let told = clues.terms.iter().filter(|(term, _, raw)| !bigram(term, raw)).map(|(_, _, raw)| raw.as_str());
+    for word in named.chain(told) {
+        // The parts of a word that stands there already say nothing new.
+        let known = words.iter().any(|w| w.to_lowercase().contains(&word.to_lowercase()));
+        if words.len() < 5 && !known {
             words.push(word);
         }
     }
     let mut folders: Vec<&str> = files.iter().filter_map(|f| f.rsplit_once('/').map(|(folder, _)| folder)).collect();
+    folders.sort_unstable();
     folders.dedup();
     let parts = [words.join(", "), folders.join(", ")];
     let told: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();

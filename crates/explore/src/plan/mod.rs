@@ -125,13 +125,16 @@ fn of_one<'a>(frame: &Frame<'_>, item: &'a str) -> Vec<Draft<'a>> {
     if write::only_docs(item, &clues) {
         return vec![draft(Part::Docs, item, Place::docs(frame))];
     }
-    let place = Place::of(frame, item);
+    let mut place = Place::of(frame, item);
     if write::only_tests(item, &clues) {
         return vec![draft(Part::Tests, item, place.tests_only(frame))];
     }
     let complexity = assess(item, frame.explorer).complexity;
     if complexity == Complexity::Low || place.files.is_empty() {
         return vec![draft(Part::Whole, item, place)];
+    }
+    if frame.preset == Preset::Feature {
+        place = place.with_room();
     }
     let by_module = if complexity == Complexity::High { place.by_module(frame.tech) } else { Vec::new() };
     let mut drafts: Vec<Draft<'a>> = Vec::new();

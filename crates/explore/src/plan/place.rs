@@ -5,9 +5,10 @@ use planex_core::tech::ProjectTech;
 
 use super::Frame;
 use crate::classify::FileClass;
+use crate::explorer::Explorer;
 use crate::index::Index;
 use crate::rank::Query;
-use crate::report::tests_of;
+use crate::report::{is_test_file, tests_of};
 
 /// Most files that one task is given to change.
 const MAX_FILES: usize = 5;
@@ -75,6 +76,9 @@ impl Place {
                     }
                 }
             }
+            if place.tests.is_empty() && !place.files.is_empty() {
+                place.tests.extend(likely_test(explorer, text));
+            }
             let others =
                 ranked.iter().filter(|f| f.class.is_code() || f.class == FileClass::Config).map(|f| f.path.clone());
             place.read = others.filter(|p| !place.has(p)).take(MAX_READ).collect();
@@ -89,6 +93,12 @@ impl Place {
             place.globs = vec!["**".to_owned()];
         }
         place
+    }
+
+    /// Lets a new feature put files beside the best one.
+    pub(super) fn with_room(mut self) -> Self {
+        self.globs.extend(self.files.first().and_then(|f| beside(&f.path)));
+        self
     }
 
     fn has(&self, path: &str) -> bool {
@@ -139,7 +149,11 @@ impl Place {
     pub(super) fn tests_only(&self, frame: &Frame<'_>) -> Self {
         let files = self.tests.iter().map(|t| Target { path: t.clone(), places: Vec::new() }).collect::<Vec<_>>();
         let read = self.files.iter().map(|f| f.path.clone()).take(MAX_READ).collect();
-        let globs = if files.is_empty() { test_globs(frame) } else { Vec::new() };
+        let globs = if files.is_empty() {
+            test_globs(frame)
+        } else {
+            self.tests.iter().filter_map(|t| beside(t)).take(1).collect()
+        };
         Self { files, tests: Vec::new(), read, globs }
     }
 
@@ -204,6 +218,21 @@ impl Place {
     pub(super) fn paths(&self) -> Vec<String> {
         self.files.iter().map(|f| f.path.clone()).chain(self.tests.iter().cloned()).collect()
     }
+}
+
+/// The glob of all files like this one in its folder; none at the root, where everything meets.
+fn beside(path: &str) -> Option<String> {
+    let (folder, name) = path.rsplit_once('/')?;
+    let (_, extension) = name.rsplit_once('.')?;
+    Some(format!("{}/*.{}", escaped(folder), escaped(extension)))
+}
+
+/// The test file that speaks most of the text.
+fn likely_test(explorer: &Explorer, text: &str) -> Option<String> {
+    let ranked = explorer.rank(&Query::new(text, 12).from_angle("testing")).files;
+    let holds_tests =
+        |path: &str| explorer.index.find(path).and_then(|at| explorer.index.entries.get(at)).is_some_and(is_test_file);
+    ranked.into_iter().find(|f| f.score >= 0.35 && holds_tests(&f.path)).map(|f| f.path)
 }
 
 fn names_used(name: &str, files: &[Target], tech: &ProjectTech) -> usize {

@@ -137,7 +137,7 @@ fn description(frame: &Frame<'_>, draft: &Draft<'_>) -> String {
         lines.extend(
             statements(frame, |e| &e.integration_points, &draft.place.paths(), 2)
                 .into_iter()
-                .map(|l| format!("It connects at {l}.")),
+                .map(|l| format!("Connection: {l}.")),
         );
     }
     lines.join("\n")
@@ -227,7 +227,10 @@ fn criteria(frame: &Frame<'_>, draft: &Draft<'_>, commands: &[(String, String)])
         }
     }
     for line in statements(frame, |e| &e.constraints, &draft.place.paths(), 2) {
-        lines.push(format!("{line}."));
+        // Conditions that a check can decide; advice belongs to the hints.
+        if line.contains(" files import ") {
+            lines.push(format!("{line}."));
+        }
     }
     for (_, command) in commands {
         lines.push(format!("`{command}` passes."));

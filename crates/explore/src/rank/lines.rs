@@ -117,6 +117,9 @@ fn symbol_places(entry: &Entry, lines: &[ScoredLine<'_>], named: &HashSet<&str>)
         if named.contains(symbol.name.as_str()) {
             score = score * 1.5 + 6.0;
         }
+        // What is tested matters more than the test beside it.
+        let score =
+            if symbol.name.starts_with("test") && !named.contains(symbol.name.as_str()) { score * 0.5 } else { score };
         // Long bodies gather words by their mere length.
         let score = score / (1.0 + f64::from(end - symbol.start) / 60.0).sqrt();
         let range = LineRange { start: symbol.start, end };

@@ -11,7 +11,7 @@ use crate::tech::test_command_for;
 /// From so many importers on a file's public names are said to be load-bearing.
 const MANY: usize = 5;
 /// A file that long deserves a word of warning. Lines.
-const LONG: u32 = 1_500;
+const LONG: u32 = 3_000;
 
 /// Conventions near the files to change.
 pub(super) fn patterns(explorer: &Explorer, targets: &[&RankedFile]) -> Vec<String> {

@@ -5,6 +5,7 @@ use planex_core::exploration::{FileRole, KeyCode, RelevantFile};
 use crate::angle::Angle;
 use crate::classify::FileClass;
 use crate::explorer::Explorer;
+use crate::index::Entry;
 use crate::rank::{Place, RankedFile, WhyKind};
 
 /// Below this score a file is named only to reach three.
@@ -163,6 +164,29 @@ fn role(explorer: &Explorer, file: &RankedFile, chosen: &[&RankedFile]) -> FileR
     }
 }
 
+/// Whether a file holds tests; examples, benchmarks, fixtures and mocks are classed with them but hold none.
+pub(crate) fn is_test_file(entry: &Entry) -> bool {
+    let aside = [
+        "example",
+        "examples",
+        "bench",
+        "benches",
+        "benchmark",
+        "benchmarks",
+        "fixture",
+        "fixtures",
+        "testdata",
+        "test_data",
+        "mocks",
+        "__mocks__",
+        "snapshots",
+        "__snapshots__",
+    ];
+    entry.class == FileClass::Test
+        && entry.language().is_some()
+        && !entry.path.split('/').any(|part| aside.contains(&part))
+}
+
 /// Test files of a source file: by their name first, then by what they import.
 pub(crate) fn tests_of(explorer: &Explorer, path: &str) -> Vec<String> {
     let stem = |p: &str| p.rsplit('/').next().and_then(|n| n.split('.').next()).unwrap_or("").to_ascii_lowercase();
@@ -177,8 +201,7 @@ pub(crate) fn tests_of(explorer: &Explorer, path: &str) -> Vec<String> {
     };
     let general = ["mod", "lib", "main", "index", "__init__", "utils", "types"].contains(&own.as_str());
     let shared = |other: &str| path.split('/').zip(other.split('/')).take_while(|(a, b)| a == b).count();
-    let tests =
-        explorer.index.entries.iter().enumerate().filter(|(_, e)| e.class == FileClass::Test && e.language().is_some());
+    let tests = explorer.index.entries.iter().enumerate().filter(|(_, e)| is_test_file(e));
     let importers: &[usize] = explorer.index.find(path).map_or(&[], |at| explorer.graph().used_by(at));
     let mut found: Vec<(u8, usize, &str)> = Vec::new();
     for (at, entry) in tests {

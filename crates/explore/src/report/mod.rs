@@ -5,7 +5,7 @@ mod conventions;
 mod files;
 mod questions;
 
-pub(crate) use files::tests_of;
+pub(crate) use files::{is_test_file, tests_of};
 use planex_core::exploration::{Exploration, ExplorationMetadata};
 use serde_json::{Map, Value};
 

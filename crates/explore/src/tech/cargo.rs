@@ -1,5 +1,6 @@
 //! Cargo packages and workspaces.
 
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use planex_core::tech::TechModule;
 use toml::{Table, Value};
 
@@ -22,8 +23,8 @@ pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
     }
     facts.build("cargo", manifests.iter().any(|(f, _)| *f == ".").then_some("cargo build"));
     Facts::add(&mut facts.test_framework, "cargo test");
-    let workspaces: Vec<(&str, Vec<String>)> =
-        manifests.iter().filter_map(|(f, t)| Some((*f, excluded(t.get("workspace")?)))).collect();
+    let workspaces: Vec<(&str, Workspace)> =
+        manifests.iter().filter_map(|(f, t)| Some((*f, Workspace::read(t.get("workspace")?)))).collect();
     if workspaces.iter().any(|(f, _)| *f == ".") {
         Facts::add(&mut facts.test_commands, "cargo test --workspace");
     }
@@ -31,8 +32,11 @@ pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
     let names: Vec<&str> = packages.iter().map(|p| p.name.as_str()).collect();
     for found in &packages {
         facts.frameworks_of(found.dependencies.iter().map(String::as_str));
-        let member = workspaces.iter().any(|(f, out)| {
-            inside_or_same(found.folder, f) && !out.iter().any(|o| inside_or_same(found.folder, &below(f, o)))
+        // Path dependencies of members are members, listed or not.
+        let needed = packages.iter().any(|p| p.dependencies.contains(&found.name));
+        let member = workspaces.iter().any(|(f, w)| {
+            found.folder == *f
+                || inside(found.folder, f).is_some_and(|rest| w.lists(rest) || (needed && !w.excludes(rest)))
         });
         let command = match (found.folder, member) {
             (".", false) => "cargo test".to_owned(),
@@ -58,13 +62,36 @@ pub(super) fn read(tree: &Tree<'_>, facts: &mut Facts) {
     }
 }
 
-fn inside_or_same(folder: &str, around: &str) -> bool {
-    folder == around || inside(folder, around).is_some()
+struct Workspace {
+    members: GlobSet,
+    exclude: Vec<String>,
 }
 
-fn excluded(workspace: &Value) -> Vec<String> {
-    let list = workspace.get("exclude").and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(Value::as_str).map(|s| s.trim_end_matches('/').to_owned()).collect()
+impl Workspace {
+    fn read(table: &Value) -> Self {
+        let list = |key: &str| {
+            let items = table.get(key).and_then(Value::as_array);
+            items
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(|s| s.trim_end_matches('/').to_owned())
+                .collect::<Vec<_>>()
+        };
+        let mut members = GlobSetBuilder::new();
+        for glob in list("members").iter().filter_map(|m| GlobBuilder::new(m).literal_separator(true).build().ok()) {
+            members.add(glob);
+        }
+        Self { members: members.build().unwrap_or_default(), exclude: list("exclude") }
+    }
+
+    fn excludes(&self, folder: &str) -> bool {
+        self.exclude.iter().any(|e| folder == e || inside(folder, e).is_some())
+    }
+
+    fn lists(&self, folder: &str) -> bool {
+        self.members.is_match(folder) && !self.excludes(folder)
+    }
 }
 
 fn package<'p>(folder: &'p str, table: &Table) -> Option<Package<'p>> {

@@ -59,6 +59,9 @@ fn languages(explorer: &Explorer) -> Vec<LanguageShare> {
         .map(|(name, (files, lines))| LanguageShare { name: name.to_owned(), files, lines, share: share(lines) })
         .collect();
     found.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.name.cmp(&b.name)));
+    // Samples for tests of an editor or a linter are not languages of the project.
+    let main = found.first().map(|l| l.name.clone());
+    found.retain(|l| l.share >= 0.005 || Some(&l.name) == main.as_ref());
     found
 }
 
@@ -88,7 +91,7 @@ fn sources(explorer: &Explorer) -> impl Iterator<Item = &Entry> {
 fn largest_folders(explorer: &Explorer) -> Vec<String> {
     let mut lines: BTreeMap<&str, u64> = BTreeMap::new();
     for entry in sources(explorer) {
-        if let Some((folder, _)) = entry.path.rsplit_once('/') {
+        if let Some((folder, _)) = entry.path.rsplit_once('/').filter(|(f, _)| !f.starts_with('.')) {
             *lines.entry(folder).or_default() += u64::from(entry.lines);
         }
     }

@@ -135,6 +135,7 @@ impl Reader {
         self.paths(line);
         let bare = regex(&URL).map_or_else(|| line.to_owned(), |r| r.replace_all(line, " ").into_owned());
         self.words(&bare, weight);
+        self.dashed(&bare, weight);
         self.ticked(&bare, weight);
         self.codeish(&bare, place, weight);
         for word in translate(&bare) {
@@ -156,6 +157,24 @@ impl Reader {
         });
         for (term, weight, raw) in found {
             self.add(&term, weight, &raw);
+        }
+    }
+
+    /// `--max-filesize` in a text is `max_filesize` or `MaxFilesize` in code: whole, and each pair of neighbours.
+    fn dashed(&mut self, line: &str, weight: f64) {
+        let dashed = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        for word in line.split(|c| !dashed(c)).filter(|w| w.len() <= 60) {
+            let parts: Vec<&str> = word.split('-').filter(|p| !p.is_empty()).collect();
+            if parts.len() < 2 || !parts.iter().all(|p| p.starts_with(|c: char| c.is_ascii_alphabetic())) {
+                continue;
+            }
+            let shown = word.trim_matches('-');
+            self.add(&crate::tokens::joined(shown), 1.6 * weight, shown);
+            if parts.len() > 2 {
+                for pair in parts.windows(2) {
+                    self.add(&pair.concat().to_ascii_lowercase(), 0.8 * weight, &pair.join("-"));
+                }
+            }
         }
     }
 
