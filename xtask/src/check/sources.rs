@@ -35,7 +35,7 @@ fn faults_of(path: &str, text: &str) -> Vec<Fault> {
             continue;
         }
         let whole = format!("{}{}", word.halves.0, word.halves.1);
-        let lines = text.lines().enumerate().filter(|(_, line)| line.contains(&whole));
+        let lines = text.lines().enumerate().filter(|(_, line)| contains(line, &whole));
         faults.extend(lines.map(|(at, _)| format!("words: {path}:{}: `{whole}`: {}", at + 1, word.reason)));
     }
     let lines = text.lines().count();
@@ -43,6 +43,12 @@ fn faults_of(path: &str, text: &str) -> Vec<Fault> {
         faults.push(format!("length: {path} has {lines} lines, {LONGEST} at most: split it by what changes together"));
     }
     faults
+}
+
+/// Whether a line holds a word; one that begins with `/` only as the beginning of a path, not inside a longer one.
+fn contains(line: &str, word: &str) -> bool {
+    let inside = |c: char| c.is_alphanumeric() || "._-{}()[]*~$".contains(c);
+    line.match_indices(word).any(|(at, _)| !word.starts_with('/') || !line[..at].ends_with(inside))
 }
 
 #[cfg(test)]
@@ -60,6 +66,11 @@ mod tests {
     #[test]
     fn paths_of_one_machine_are_found_anywhere() {
         assert_eq!(faults_of("README.md", &["see /ro", "ot/x"].concat()).len(), 1);
+    }
+
+    #[test]
+    fn the_middle_of_a_path_is_no_fault() {
+        assert_eq!(faults_of("a.md", &["{root}/wo", "rk/x and src/ro", "ot/y"].concat()), Vec::<String>::new());
     }
 
     #[test]
