@@ -153,7 +153,7 @@ fn large_output_keeps_head_and_tail() {
         assert!(bytes[2048..].starts_with(said.as_bytes()));
         let tail = &bytes[2048 + said.len()..];
         assert!(all.ends_with(tail) && tail.len() >= 1024);
-        assert_eq!(summary.left_out as usize + 2048 + tail.len(), all.len());
+        assert_eq!(summary.left_out + 2048 + tail.len() as u64, all.len() as u64);
         assert_eq!(names(&root), ["out"]);
     }
 }

@@ -230,7 +230,8 @@ fn exit_of(status: ExitStatus) -> Exit {
     status.code().map_or(Exit::Lost, Exit::Code)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -119,24 +119,20 @@ const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 impl Keeper {
     async fn keep(mut self, mut process: tokio::process::Child) {
-        let (mut kill_at, mut hit) = (None, false);
+        let (mut kill_at, mut hit, mut dropped) = (None, false, false);
         let ended = loop {
             let limit = self.limit.filter(|_| !hit);
             let next = kill_at.into_iter().chain(limit).min().unwrap_or_else(|| Instant::now() + NEVER);
             tokio::select! {
-                status = process.wait() => break Ended { exit: exit_of(status), limit: hit },
-                order = self.order.recv() => match order {
+                status = process.wait() => break Ended { exit: status.map_or(Exit::Lost, exit_of), limit: hit },
+                order = self.order.recv(), if !dropped => match order {
                     Some(Order::Signal(signal)) => signal_one(self.pid, signal),
                     Some(Order::Kill) => end_now(self.pid, &mut process),
                     // No order can come any more: the handle was dropped.
                     Some(Order::Terminate) | None => {
+                        dropped = order.is_none();
                         signal_group(self.pid, TERM);
                         kill_at.get_or_insert(Instant::now() + self.grace);
-                        if order.is_none() {
-                            self.order = mpsc::unbounded_channel().1;
-                            self.grace = Duration::ZERO;
-                            sleep_until(kill_at.unwrap_or_else(Instant::now)).await;
-                        }
                     }
                 },
                 () = sleep_until(next) => {
@@ -170,8 +166,7 @@ impl Keeper {
     }
 }
 
-fn exit_of(status: io::Result<std::process::ExitStatus>) -> Exit {
-    let Ok(status) = status else { return Exit::Lost };
+fn exit_of(status: std::process::ExitStatus) -> Exit {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return Exit::Signal(signal);
@@ -292,4 +287,86 @@ impl Child {
 #[must_use]
 pub fn end_leftovers(_: &[Ident]) -> Vec<Proc> {
     Vec::new()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    fn sh(script: &str) -> ChildSpec {
+        ChildSpec {
+            argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
+            env: BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]),
+            cwd: "/".into(),
+            stdin: Stdin::Null,
+            hard_limit: None,
+            grace: Duration::from_millis(200),
+            label: "test".to_owned(),
+        }
+    }
+
+    async fn start(spec: ChildSpec) -> Child {
+        main_if_guardian();
+        Guardian::start(None).unwrap().spawn(spec).await.unwrap()
+    }
+
+    async fn first_line(child: &mut Child) -> String {
+        let mut line = Vec::new();
+        while let Ok(byte) = child.stdout.read_u8().await {
+            if byte == b'\n' {
+                break;
+            }
+            line.push(byte);
+        }
+        String::from_utf8(line).unwrap()
+    }
+
+    #[tokio::test]
+    async fn streams_and_status_are_exact() {
+        let mut child = start(ChildSpec { stdin: Stdin::Bytes(vec![b'x'; 1 << 20]), ..sh("wc -c; exit 3") }).await;
+        assert_eq!(first_line(&mut child).await, "1048576");
+        assert_eq!(child.wait().await, Ended { exit: Exit::Code(3), limit: false });
+        assert_eq!(child.clean().await, Clean::None);
+        assert_eq!((child.descendants().len(), child.tool_ticks()), (0, 0));
+        assert_eq!(end_leftovers(&[child.ident.clone()]), []);
+        let error =
+            Guardian::start(None).unwrap().spawn(ChildSpec { argv: vec!["planex-none".into()], ..sh("") }).await;
+        assert_eq!(error.err().unwrap().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[tokio::test]
+    async fn limit_signal_and_kill_end_the_group() {
+        let limit = Some(Duration::from_millis(100));
+        let mut child = start(ChildSpec { hard_limit: limit, ..sh("trap '' TERM; sleep 600; sleep 600") }).await;
+        assert_eq!(child.wait().await, Ended { exit: Exit::Signal(9), limit: true });
+        let mut child = start(sh("trap 'exit 7' INT; echo ready; sleep 600 & wait")).await;
+        first_line(&mut child).await;
+        child.signal(2);
+        assert_eq!(child.wait().await.exit, Exit::Code(7));
+        assert_eq!(child.clean().await, Clean::None);
+        let mut child = start(sh("echo ready; sleep 600")).await;
+        first_line(&mut child).await;
+        child.terminate();
+        assert_eq!(child.wait().await.exit, Exit::Signal(15));
+        let mut child = start(sh("echo ready; sleep 600")).await;
+        child.kill();
+        assert_eq!(child.wait().await.exit, Exit::Signal(9));
+    }
+
+    #[tokio::test]
+    async fn a_dropped_handle_ends_the_job() {
+        let mut child = start(ChildSpec { stdin: Stdin::Piped, ..sh("echo $$; sleep 600") }).await;
+        let pid: u32 = first_line(&mut child).await.parse().unwrap();
+        let mut seen = child.seen.clone();
+        assert!(child.stderr.read_buf(&mut Vec::with_capacity(0)).await.is_ok());
+        assert!(child.stdin.is_some());
+        drop(child);
+        seen.wait_for(|state| state.clean).await.unwrap();
+        assert!(!group_lives(pid));
+    }
 }

@@ -241,8 +241,7 @@ impl Keeper {
     fn kill(&mut self) {
         if !matches!(self.phase, Phase::Killing(_)) {
             let now = Instant::now();
-            self.phase =
-                Phase::Killing(Killing { next: now, progress: now, known: HashSet::new(), forbidden: true });
+            self.phase = Phase::Killing(Killing { next: now, progress: now, known: HashSet::new(), forbidden: true });
         }
     }
 

@@ -171,8 +171,7 @@ impl Guardian {
 
 impl Link {
     fn start(exe: &Utf8Path) -> io::Result<Self> {
-        let (ours, theirs) =
-            last(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None))?;
+        let (ours, theirs) = last(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None))?;
         let (name, word) = wire::GUARDIAN_ARGS;
         // No `pre_exec`: it would make this a fork of the whole planex instead of a spawn.
         let mut process = Command::new(exe)

@@ -167,15 +167,8 @@ mod tests {
         let rest = "S 7 9 11 0 -1 4194560 1 2 3 4 10 20 30 40 20 0 1 0 777 0 0";
         for name in ["sh", "a b", "x) S 1 1 1", "((", ""] {
             let seen = parse_stat(42, &format!("42 ({name}) {rest}")).unwrap();
-            let want = Stat {
-                pid: 42,
-                parent: 7,
-                session: 11,
-                start: 777,
-                own_ticks: 30,
-                waited_ticks: 70,
-                zombie: false,
-            };
+            let want =
+                Stat { pid: 42, parent: 7, session: 11, start: 777, own_ticks: 30, waited_ticks: 70, zombie: false };
             assert_eq!(seen, want, "{name}");
         }
         assert!(parse_stat(1, "1 (x) Z 7 9 11 0 -1 0 1 2 3 4 0 0 0 0 20 0 1 0 5").unwrap().zombie);
@@ -199,15 +192,8 @@ mod tests {
 
     #[test]
     fn a_loop_of_parents_does_not_hang() {
-        let one = |pid, parent| Stat {
-            pid,
-            parent,
-            session: 0,
-            start: 0,
-            own_ticks: 0,
-            waited_ticks: 0,
-            zombie: false,
-        };
+        let one =
+            |pid, parent| Stat { pid, parent, session: 0, start: 0, own_ticks: 0, waited_ticks: 0, zombie: false };
         let all = [one(1, 3), one(2, 1), one(3, 2), one(4, 9)];
         assert_eq!(descendants(1, &all).iter().map(|p| p.pid).collect::<Vec<_>>(), [2, 3]);
     }

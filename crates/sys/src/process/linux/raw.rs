@@ -98,7 +98,8 @@ pub(super) struct Program {
 impl Program {
     /// From checked text.
     pub(super) fn new(candidates: &[String], argv: &[String], env: &[String], cwd: &str) -> io::Result<Self> {
-        let all = |texts: &[String]| texts.iter().map(|text| CString::new(text.as_str())).collect::<Result<Vec<_>, _>>();
+        let all =
+            |texts: &[String]| texts.iter().map(|text| CString::new(text.as_str())).collect::<Result<Vec<_>, _>>();
         Ok(Self { candidates: all(candidates)?, argv: all(argv)?, env: all(env)?, cwd: CString::new(cwd)? })
     }
 }
@@ -202,8 +203,9 @@ pub(super) fn take_stdin() -> io::Result<OwnedFd> {
 /// Sends a signal through a pidfd.
 pub(super) fn pidfd_signal(fd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
     // SAFETY: the descriptor is valid, no information is passed along.
-    let result =
-        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd.as_raw_fd(), signal, ptr::null::<libc::siginfo_t>(), 0) };
+    let result = unsafe {
+        libc::syscall(libc::SYS_pidfd_send_signal, fd.as_raw_fd(), signal, ptr::null::<libc::siginfo_t>(), 0)
+    };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

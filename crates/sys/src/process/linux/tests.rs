@@ -156,7 +156,8 @@ async fn tools_that_work_are_seen_by_their_processor_time() {
 async fn piped_input_and_waiting_in_pieces() {
     use tokio::io::AsyncWriteExt as _;
     let guardian = Guardian::start(None).unwrap();
-    let mut child = guardian.spawn(ChildSpec { stdin: Stdin::Piped, ..sh("read x; echo \"<$x>\"; cat >&2") }).await.unwrap();
+    let mut child =
+        guardian.spawn(ChildSpec { stdin: Stdin::Piped, ..sh("read x; echo \"<$x>\"; cat >&2") }).await.unwrap();
     assert!(tokio::time::timeout(Duration::from_millis(30), child.wait()).await.is_err());
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"hello\nrest").await.unwrap();
