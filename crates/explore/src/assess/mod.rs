@@ -82,10 +82,18 @@ fn assessed(number: usize, angle: &str, text: &str, clues: &Clues, explorer: Opt
 pub(crate) fn subject(text: &str) -> String {
     let line = text
         .lines()
-        .map(|l| l.trim().trim_start_matches('#').trim())
+        .map(|l| l.trim().trim_start_matches(['#', '-', '*', '•']).trim())
+        .map(without_number)
         .find(|l| !l.is_empty())
         .unwrap_or("the requirement");
     truncate_chars(one_line(line).trim_end_matches(['.', '。', ':', '：']), 100)
+}
+
+/// A line without the `1.` or `2)` of a list in front of it.
+fn without_number(line: &str) -> &str {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let marked = rest.len() < line.len() && rest.starts_with(['.', ')']);
+    if marked { rest.get(1..).filter(|r| r.starts_with(' ')).map_or(line, str::trim) } else { line }
 }
 
 fn best_files(explorer: &Explorer, text: &str, angle: &str) -> Vec<String> {
@@ -130,4 +138,44 @@ fn focus(angle: &str, clues: &Clues, files: &[String]) -> String {
     let parts = [words.join(", "), folders.join(", ")];
     let told: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
     if told.is_empty() { angle.replace('-', " ") } else { told.join("; ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_lose_marks_but_no_numbers() {
+        for (text, wanted) in [
+            ("# Add retries\n\nmore", "Add retries"),
+            ("1. Add retries.\n2. x", "Add retries"),
+            ("- Add retries", "Add retries"),
+            ("3 retries on failure", "3 retries on failure"),
+            ("2.5 seconds are too long", "2.5 seconds are too long"),
+            ("", "the requirement"),
+        ] {
+            assert_eq!(subject(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn assessments_without_a_tree() {
+        let found = assess("リファクタリング: 認証モジュール全体を再構成する", None);
+        assert_eq!((found.kind, found.complexity), (WorkKind::Refactor, Complexity::High));
+        assert_eq!(found.angles.len(), 4);
+        assert!(found.angles.iter().all(|a| !a.focus.is_empty() && !a.description.is_empty()));
+        assert_eq!(plan_angles("fix the crash", Complexity::Low), ["error-handling"]);
+        assert_eq!(
+            plan_angles("make startup less slow", Complexity::Medium),
+            ["performance", "bottlenecks", "caching"]
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_assessed(text in "\\PC*") {
+            let found = assess(&text, None);
+            assert!((1..=4).contains(&found.angles.len()));
+        }
+    }
 }

@@ -152,7 +152,7 @@ impl Place {
         let globs = if files.is_empty() {
             test_globs(frame)
         } else {
-            self.tests.iter().filter_map(|t| beside(t)).take(1).collect()
+            self.tests.iter().filter_map(|t| beside_test(t)).take(1).collect()
         };
         Self { files, tests: Vec::new(), read, globs }
     }
@@ -225,6 +225,19 @@ fn beside(path: &str) -> Option<String> {
     let (folder, name) = path.rsplit_once('/')?;
     let (_, extension) = name.rsplit_once('.')?;
     Some(format!("{}/*.{}", escaped(folder), escaped(extension)))
+}
+
+/// The glob of the test files in the folder of this one, by how its name marks it as a test.
+fn beside_test(path: &str) -> Option<String> {
+    let (folder, name) = path.rsplit_once('/')?;
+    let (stem, extension) = name.rsplit_once('.')?;
+    let mark = ["_test", "_spec", ".test", ".spec", "Tests", "Test"].iter().find(|m| stem.ends_with(**m));
+    let shape = match mark {
+        Some(mark) => format!("*{mark}"),
+        None if stem.starts_with("test_") => "test_*".to_owned(),
+        None => "*".to_owned(),
+    };
+    Some(format!("{}/{shape}.{}", escaped(folder), escaped(extension)))
 }
 
 /// The test file that speaks most of the text.

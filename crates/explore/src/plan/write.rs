@@ -11,6 +11,8 @@ use crate::text::Clues;
 
 /// Longest requirement that is quoted whole. Characters.
 const MAX_QUOTED: usize = 4_000;
+/// Longest requirement that is repeated for one of its items. Characters.
+const MAX_CONTEXT: usize = 1_200;
 
 /// Whether a text asks for tests and nothing else.
 pub(super) fn only_tests(text: &str, clues: &Clues) -> bool {
@@ -124,8 +126,10 @@ fn description(frame: &Frame<'_>, draft: &Draft<'_>) -> String {
     if let Some(module) = &draft.module {
         lines.push(format!("This task does the part of it that lies in {module}; other tasks do the other modules."));
     }
-    if item_of_list(frame, draft) {
-        lines.push(format!("It is one part of: {}.", subject(frame.requirement)));
+    if draft.item.trim() != frame.requirement.trim() {
+        // "Both", "the same" and "it" of an item point at its neighbours.
+        let whole = truncate_chars(frame.requirement.trim(), MAX_CONTEXT);
+        lines.push(format!("It is one part of this requirement; other tasks do the others:\n{whole}"));
     }
     if !draft.place.files.is_empty() {
         let verb = if draft.part == Part::Tests { "The tests belong into" } else { "Where to work" };
@@ -135,17 +139,14 @@ fn description(frame: &Frame<'_>, draft: &Draft<'_>) -> String {
     }
     if draft.part != Part::Docs {
         lines.extend(
-            statements(frame, |e| &e.integration_points, &draft.place.paths(), 2)
+            statements(frame, |e| &e.integration_points, &draft.place.paths(), 4)
                 .into_iter()
+                .filter(|l| draft.place.files.iter().any(|f| l.ends_with(&format!(" of {}", f.path))))
+                .take(2)
                 .map(|l| format!("Connection: {l}.")),
         );
     }
     lines.join("\n")
-}
-
-fn item_of_list(frame: &Frame<'_>, draft: &Draft<'_>) -> bool {
-    let first = subject(frame.requirement);
-    draft.item.trim() != frame.requirement.trim() && subject(draft.item) != first && !first.contains(draft.item.trim())
 }
 
 fn located(target: &Target) -> String {

@@ -205,8 +205,11 @@ pub(crate) fn tests_of(explorer: &Explorer, path: &str) -> Vec<String> {
     let importers: &[usize] = explorer.index.find(path).map_or(&[], |at| explorer.graph().used_by(at));
     let mut found: Vec<(u8, usize, &str)> = Vec::new();
     for (at, entry) in tests {
-        let named =
-            !general && bare(stem(&entry.path)) == own && crate::symbols::language_of(path).0 == entry.language();
+        let name = stem(&entry.path);
+        let core = bare(name.clone());
+        // In these languages a test says so in its name; a file of the same name below tests/ is a helper.
+        let marked = core != name || !matches!(entry.language(), Some("Python" | "Go" | "Java" | "C#"));
+        let named = !general && marked && core == own && crate::symbols::language_of(path).0 == entry.language();
         if named || importers.contains(&at) {
             found.push((u8::from(!named), shared(&entry.path), &entry.path));
         }
