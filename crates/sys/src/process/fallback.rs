@@ -155,12 +155,15 @@ impl Keeper {
     /// Ends what the agent left in its group.
     async fn end_group(&self) {
         signal_group(self.pid, TERM);
-        let until = Instant::now() + self.grace.min(LEFTOVER_GRACE);
-        while group_lives(self.pid) {
-            if Instant::now() > until {
-                signal_group(self.pid, KILL);
-                return;
-            }
+        self.wait_for_group(self.grace.min(LEFTOVER_GRACE)).await;
+        signal_group(self.pid, KILL);
+        self.wait_for_group(LEFTOVER_GRACE).await;
+    }
+
+    /// Waits until the group is gone. Dead members that nobody has reaped yet still count.
+    async fn wait_for_group(&self, limit: Duration) {
+        let until = Instant::now() + limit;
+        while group_lives(self.pid) && Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -349,24 +352,27 @@ mod tests {
         child.signal(2);
         assert_eq!(child.wait().await.exit, Exit::Code(7));
         assert_eq!(child.clean().await, Clean::None);
-        let mut child = start(sh("echo ready; sleep 600")).await;
+        let mut child = start(sh("echo ready; exec sleep 600")).await;
         first_line(&mut child).await;
         child.terminate();
         assert_eq!(child.wait().await.exit, Exit::Signal(15));
-        let mut child = start(sh("echo ready; sleep 600")).await;
+        let mut child = start(sh("echo ready; exec sleep 600")).await;
         child.kill();
         assert_eq!(child.wait().await.exit, Exit::Signal(9));
     }
 
     #[tokio::test]
     async fn a_dropped_handle_ends_the_job() {
-        let mut child = start(ChildSpec { stdin: Stdin::Piped, ..sh("echo $$; sleep 600") }).await;
+        let mut child = start(ChildSpec { stdin: Stdin::Piped, ..sh("echo $$; exec sleep 600") }).await;
         let pid: u32 = first_line(&mut child).await.parse().unwrap();
         let mut seen = child.seen.clone();
-        assert!(child.stderr.read_buf(&mut Vec::with_capacity(0)).await.is_ok());
+        let silent = tokio::time::timeout(Duration::from_millis(20), child.stderr.read_u8()).await;
+        assert!(silent.is_err());
         assert!(child.stdin.is_some());
         drop(child);
         seen.wait_for(|state| state.clean).await.unwrap();
-        assert!(!group_lives(pid));
+        while group_lives(pid) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 }

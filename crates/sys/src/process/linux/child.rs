@@ -194,7 +194,7 @@ impl Child {
         }
         let until = Instant::now() + SWEEP_LIMIT;
         let left = loop {
-            let left = leftovers::find(&self.ident);
+            let left = leftovers::find(&[&self.ident]);
             if left.is_empty() || Instant::now() > until {
                 break left;
             }

@@ -66,16 +66,14 @@ fn wait_for_keepers(idents: &[&Ident]) {
 
 fn wait_until_empty(idents: &[&Ident], limit: Duration) {
     let until = Instant::now() + limit;
-    while Instant::now() < until && idents.iter().any(|ident| !find(ident).is_empty()) {
+    while Instant::now() < until && !find(idents).is_empty() {
         thread::sleep(PAUSE);
     }
 }
 
 /// Signals all that is found and gives it. Stopped ones are woken.
 fn signal_all(idents: &[&Ident], signal: i32) -> Vec<Stat> {
-    let mut found: Vec<Stat> = idents.iter().flat_map(|ident| find(ident)).collect();
-    found.sort_by_key(Stat::id);
-    found.dedup();
+    let found = find(idents);
     for process in &found {
         let _ = procfs::send(process.id(), signal);
         let _ = procfs::send(process.id(), libc::SIGCONT);
@@ -83,25 +81,37 @@ fn signal_all(idents: &[&Ident], signal: i32) -> Vec<Stat> {
     found
 }
 
-/// The living processes that belong to the job, its keeper not counted.
-pub(super) fn find(ident: &Ident) -> Vec<Stat> {
+/// The living processes that belong to the jobs, their keepers not counted.
+pub(super) fn find(idents: &[&Ident]) -> Vec<Stat> {
     let all = procfs::snapshot();
     let own = std::process::id();
-    let is_root = |process: &&Stat| {
-        let session = process.session == ident.agent.pid && process.start >= ident.agent.start;
-        let marked = || ident.mark.as_deref().is_some_and(|mark| procfs::has_mark(process.pid, mark));
-        process.pid != own
-            && process.pid != ident.keeper.pid
-            && (process.id() == ident.agent || session || (process.start >= ident.agent.start && marked()))
-    };
-    let roots: Vec<&Stat> = all.iter().filter(is_root).collect();
+    let Some(oldest) = idents.iter().map(|ident| ident.agent.start).min() else { return Vec::new() };
+    let is_keeper = |process: &Stat| idents.iter().any(|ident| ident.keeper == process.id());
     let mut found: Vec<Stat> = Vec::new();
-    for root in roots {
-        found.push(root.clone());
-        found.extend(procfs::descendants(root.pid, &all).into_iter().cloned());
+    for process in &all {
+        if process.zombie || process.start < oldest || process.pid == own || is_keeper(process) {
+            continue;
+        }
+        if is_root(process, idents) {
+            found.push(process.clone());
+            found.extend(procfs::descendants(process.pid, &all).into_iter().cloned());
+        }
     }
     found.retain(|process| !process.zombie && process.pid != own);
     found.sort_by_key(Stat::id);
-    found.dedup();
+    found.dedup_by_key(|process| process.id());
     found
+}
+
+/// Whether the process itself shows that it belongs to one of the jobs.
+fn is_root(process: &Stat, idents: &[&Ident]) -> bool {
+    let by_id = |ident: &Ident| {
+        process.id() == ident.agent || (process.session == ident.agent.pid && process.start >= ident.agent.start)
+    };
+    if idents.iter().any(|ident| by_id(ident)) {
+        return true;
+    }
+    let marks =
+        idents.iter().filter(|ident| process.start >= ident.agent.start).filter_map(|ident| ident.mark.as_deref());
+    procfs::has_mark(process.pid, marks)
 }

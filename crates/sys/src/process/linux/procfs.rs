@@ -146,10 +146,14 @@ pub(super) fn command(pid: u32) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Whether the environment of the process holds `mark` (`NAME=value`).
-pub(super) fn has_mark(pid: u32, mark: &str) -> bool {
+/// Whether the environment of the process holds one of the marks (`NAME=value`).
+pub(super) fn has_mark<'a>(pid: u32, marks: impl Iterator<Item = &'a str>) -> bool {
+    let marks: HashSet<&[u8]> = marks.map(str::as_bytes).collect();
+    if marks.is_empty() {
+        return false;
+    }
     let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environ.split(|&byte| byte == 0).any(|variable| variable == mark.as_bytes())
+    environ.split(|&byte| byte == 0).any(|variable| marks.contains(variable))
 }
 
 /// The inode of this process's pid namespace; 0 where not known.

@@ -124,9 +124,15 @@ async fn the_agent_alone_gets_a_signal_and_all_get_the_end() {
     let script = "sleep 600 & trap 'echo int; exit 7' INT; echo ready; wait";
     let mut child = guardian.spawn(sh(script)).await.unwrap();
     assert_eq!(line(&mut child).await, "ready");
-    let seen = child.descendants();
+    // Between its fork and its exec the tool still has the shell's name.
+    let seen = loop {
+        let seen = child.descendants();
+        if seen.iter().all(|process| process.command == "sleep 600") {
+            break seen;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
     assert_eq!(seen.len(), 1, "{seen:?}");
-    assert_eq!(seen[0].command, "sleep 600");
     child.signal(libc::SIGINT);
     assert_eq!(line(&mut child).await, "int");
     assert_eq!(child.wait().await.exit, Exit::Code(7));
