@@ -72,6 +72,7 @@ pub(crate) fn run_all(filters: &[&str]) {
 /// One case, in a process of its own that is the sub-reaper of all that it starts.
 pub(crate) fn run(scenario: &str) {
     set_child_subreaper(Some(getpid())).unwrap();
+    let _sweeper = Sweeper;
     let temp = tempfile::tempdir().unwrap();
     let dir = Utf8PathBuf::from_path_buf(temp.path().to_owned()).unwrap();
     if scenario == "race" {
@@ -234,7 +235,6 @@ fn expect_nobody(begun: Instant, scenario: &str) {
             Ok(None) => {
                 if Instant::now() > until {
                     let left = descendants();
-                    end_all();
                     panic!("{scenario}: left after {ORPHAN_LIMIT:?}: {left:#?}");
                 }
                 thread::sleep(Duration::from_millis(2));
@@ -243,6 +243,15 @@ fn expect_nobody(begun: Instant, scenario: &str) {
     }
     if scenario != "race" {
         println!("  nobody left after {} ms", begun.elapsed().as_millis());
+    }
+}
+
+/// A failed case leaves nobody either.
+struct Sweeper;
+
+impl Drop for Sweeper {
+    fn drop(&mut self) {
+        end_all();
     }
 }
 
