@@ -76,10 +76,11 @@ impl Guardian {
             if orphans || ended {
                 self.start_sweep();
             }
+            self.act_on_time();
+            // After the acting: a sweep that was given up just now is the last thing to wait for.
             if self.is_done(reaped) {
                 return;
             }
-            self.act_on_time();
             let until = if reaped == Reaped::More { Some(Instant::now()) } else { self.next_time() };
             let fds = [self.socket.as_ref().map(|fd| fd.as_fd()), Some(self.signals.as_fd())];
             let [message, signal] = wait_readable(fds, until);
