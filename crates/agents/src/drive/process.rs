@@ -241,7 +241,8 @@ impl Job<'_> {
             let path = self.files.dir.join("ident.json");
             // Not flushed: it names processes of this boot, so it means nothing after a power cut. Dropping the child
             // ends it.
-            fs::write_atomic_nosync(&path, text.as_bytes()).map_err(|error| failed("write down its process", &error))?;
+            fs::write_atomic_nosync(&path, text.as_bytes())
+                .map_err(|error| failed("write down its process", &error))?;
         }
         let _ = self.updates.send(Update::Started { ident }).await;
         let turn = Turn {

@@ -111,7 +111,8 @@ mod tests {
 
     #[test]
     fn the_cap_holds_even_for_one_form() {
-        let out = assemble(vec![Section::fixed("Task", "t".repeat(50)), Section::shrinking("B", 1, "z".repeat(5000))], 600);
+        let out =
+            assemble(vec![Section::fixed("Task", "t".repeat(50)), Section::shrinking("B", 1, "z".repeat(5000))], 600);
         assert!(out.len() <= 620, "{}", out.len());
         assert!(out.contains(&"t".repeat(50)));
     }

@@ -251,7 +251,11 @@ pub fn execute(task: Assignment<'_>, around: &Surroundings) -> Prompt {
     } else {
         format!("Create and change files only within: {}", row.scope)
     };
-    let others = if task.isolated { "" } else { " Other agents may be working beside you in the same folder: leave their files alone." };
+    let others = if task.isolated {
+        ""
+    } else {
+        " Other agents may be working beside you in the same folder: leave their files alone."
+    };
     let sections = vec![
         Section::fixed(
             "",

@@ -154,7 +154,13 @@ impl WavesReport<'_> {
         for (index, row) in self.tasks.iter().enumerate() {
             let wave = self.wave_of.get(index).copied().unwrap_or_default().to_string();
             let tests = row.tests_passed.map_or_else(|| "not reported".to_owned(), |passed| passed.to_string());
-            let _ = write!(out, "\n### {}: {} ({})\n\n| Field | Value |\n| --- | --- |\n", md_text(&row.id), md_text(&row.title), row.status);
+            let _ = write!(
+                out,
+                "\n### {}: {} ({})\n\n| Field | Value |\n| --- | --- |\n",
+                md_text(&row.id),
+                md_text(&row.title),
+                row.status
+            );
             for (field, value) in [
                 ("Wave", wave.as_str()),
                 ("Scope", &row.scope),
@@ -184,7 +190,8 @@ impl WavesReport<'_> {
 
     fn modified_files(&self, out: &mut String) {
         out.push_str("\n## All Modified Files\n\n");
-        let files: std::collections::BTreeSet<&String> = self.tasks.iter().flat_map(|row| &row.files_modified).collect();
+        let files: std::collections::BTreeSet<&String> =
+            self.tasks.iter().flat_map(|row| &row.files_modified).collect();
         if files.is_empty() {
             out.push_str("None\n");
         }

@@ -67,7 +67,12 @@ pub fn read_explore(bytes: &[u8]) -> Result<Sheet<ExploreRow>, Vec<Fault>> {
         row
     })?;
     if sheet.rows.is_empty() {
-        return Err(vec![Fault { line: 0, column: 0, message: "no angle is left".to_owned(), hint: "keep at least one row, or start with --no-explore".to_owned() }]);
+        return Err(vec![Fault {
+            line: 0,
+            column: 0,
+            message: "no angle is left".to_owned(),
+            hint: "keep at least one row, or start with --no-explore".to_owned(),
+        }]);
     }
     explore_waves(&sheet)?;
     Ok(sheet)

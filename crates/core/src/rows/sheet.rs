@@ -206,7 +206,11 @@ impl<'t> Cells<'t> {
         if text.is_empty() {
             self.fault("id", "the id is empty".to_owned(), "give every row an id of its own, such as T1");
         } else if let Err(error) = id::check_id(&text) {
-            self.fault("id", format!("`{}` is not an id: {error}", crate::text::one_line(&text)), "use letters, digits, `.`, `_`, `-`");
+            self.fault(
+                "id",
+                format!("`{}` is not an id: {error}", crate::text::one_line(&text)),
+                "use letters, digits, `.`, `_`, `-`",
+            );
         }
         text
     }
@@ -250,8 +254,5 @@ pub(super) fn read_sheet<R>(
 }
 
 fn csv_faults(faults: Vec<crate::csv::CsvFault>) -> Vec<Fault> {
-    faults
-        .into_iter()
-        .map(|f| Fault { line: f.line, column: f.column, message: f.message, hint: f.hint })
-        .collect()
+    faults.into_iter().map(|f| Fault { line: f.line, column: f.column, message: f.message, hint: f.hint }).collect()
 }

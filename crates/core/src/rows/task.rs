@@ -5,9 +5,9 @@ use sha2::{Digest, Sha256};
 use super::sheet::{Cells, Fault, RowStatus, Sheet, read_sheet};
 use crate::csv::{Table, join_list};
 use crate::glob::Scope;
+use crate::graph::GraphFault;
 use crate::schema::results::PlannedTask;
 use crate::settings::OverlapPolicy;
-use crate::graph::GraphFault;
 use crate::waves::{self, WaveFault, WaveInput, WavePlan};
 
 /// Columns of `tasks.csv`, in the seed's order.
@@ -96,7 +96,6 @@ impl TaskRow {
         self.acceptance_met.clear();
         self.error.clear();
     }
-
 }
 
 impl super::Row for TaskRow {
@@ -160,7 +159,11 @@ fn read_row(cells: &mut Cells<'_>) -> TaskRow {
     let tests = cells.text("tests_passed");
     let tests_passed = crate::csv::parse_bool(&tests);
     if tests_passed.is_none() && !tests.is_empty() {
-        cells.fault("tests_passed", format!("`{}` is neither true nor false", crate::text::one_line(&tests)), "use true, false, or leave it empty");
+        cells.fault(
+            "tests_passed",
+            format!("`{}` is neither true nor false", crate::text::one_line(&tests)),
+            "use true, false, or leave it empty",
+        );
     }
     let row = TaskRow {
         id: cells.id(),
@@ -219,7 +222,12 @@ pub fn validate_tasks(
     exists: &dyn Fn(&str) -> bool,
 ) -> Result<TaskPlan, Vec<Fault>> {
     if sheet.rows.is_empty() {
-        return Err(vec![Fault { line: 0, column: 0, message: "the plan has no task".to_owned(), hint: "add at least one row".to_owned() }]);
+        return Err(vec![Fault {
+            line: 0,
+            column: 0,
+            message: "the plan has no task".to_owned(),
+            hint: "add at least one row".to_owned(),
+        }]);
     }
     let mut faults = context_faults(sheet, explorations.unwrap_or_default());
     let (scopes, warnings, bad) = scopes_of(sheet, explorations, exists);
@@ -269,7 +277,10 @@ fn context_faults(sheet: &Sheet<TaskRow>, explorations: &[String]) -> Vec<Fault>
         for id in &row.context_from {
             if !known.contains(id.as_str()) {
                 let near = crate::suggest::nearest(id, known.iter().copied());
-                let hint = near.map_or_else(|| "name a row of explore.csv or tasks.csv".to_owned(), |n| format!("did you mean {n}?"));
+                let hint = near.map_or_else(
+                    || "name a row of explore.csv or tasks.csv".to_owned(),
+                    |n| format!("did you mean {n}?"),
+                );
                 let shown = crate::text::one_line(id);
                 let said = format!("{} takes context from `{shown}`, which does not exist", row.id);
                 faults.push(Fault { hint, ..sheet.fault_in(index, "context_from", &said) });

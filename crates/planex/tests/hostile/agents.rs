@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{column, nothing_left, planex, planning, project, said, session, task};
 
 /// Runs one misbehaving task T1 beside a good one T2, with a third that needs the good one.
-fn beside(actions: Value, more: &str) -> (TestEnv, i32) {
+fn beside(actions: &Value, more: &str) -> (TestEnv, i32) {
     let mut rules = planning(&[task("T1", &[]), task("T2", &[]), task("T3", &["T2"])]);
     rules.push(json!({"when": {"role": "execute", "id": "T1"}, "do": actions}));
     rules.push(
@@ -21,7 +21,7 @@ fn beside(actions: Value, more: &str) -> (TestEnv, i32) {
 }
 
 /// `beside`, and T1 fails for a reason that starts with `cause`.
-fn fails(actions: Value, more: &str, cause: &str) -> TestEnv {
+fn fails(actions: &Value, more: &str, cause: &str) -> TestEnv {
     let (env, code) = beside(actions, more);
     let error = column(&env, "error")[0].clone();
     assert_eq!((code, column(&env, "status")[0].as_str()), (5, "failed"), "{error}");
@@ -30,7 +30,7 @@ fn fails(actions: Value, more: &str, cause: &str) -> TestEnv {
 }
 
 /// `beside`, and T1 completes.
-fn completes(actions: Value) -> TestEnv {
+fn completes(actions: &Value) -> TestEnv {
     let (env, code) = beside(actions, "");
     assert_eq!((code, column(&env, "status")[0].as_str()), (0, "completed"), "{}", column(&env, "error")[0]);
     env
@@ -42,12 +42,12 @@ fn report(id: &str) -> Value {
 
 #[test]
 fn one_that_hangs_is_ended_by_its_time_limit() {
-    fails(json!(["ignore_term", "hang"]), "[limits]\nexecute = \"2s\"\ngrace = \"1s\"", "timeout");
+    fails(&json!(["ignore_term", "hang"]), "[limits]\nexecute = \"2s\"\ngrace = \"1s\"", "timeout");
 }
 
 #[test]
 fn one_that_is_silent_is_ended_by_the_idle_limit() {
-    fails(json!(["hang"]), "[limits]\nidle = \"2s\"\ngrace = \"1s\"", "idle");
+    fails(&json!(["hang"]), "[limits]\nidle = \"2s\"\ngrace = \"1s\"", "idle");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn one_that_works_silently_is_not_idle() {
 fn children_that_detach_are_gone_afterwards() {
     let spawn =
         |kind: &str| json!({"spawn": {"kind": kind, "sleep_ms": 600_000, "ignore_term": true, "hold_output": true}});
-    completes(json!([spawn("child"), spawn("setsid"), spawn("double_fork"), "completed"]));
+    completes(&json!([spawn("child"), spawn("setsid"), spawn("double_fork"), "completed"]));
 }
 
 #[test]
@@ -103,41 +103,41 @@ fn peak_memory(pid: u32) -> std::thread::JoinHandle<u64> {
 
 #[test]
 fn nothing_said_is_no_result() {
-    fails(json!([]), "", "no result");
+    fails(&json!([]), "", "no result");
 }
 
 #[test]
 fn invalid_utf8_around_a_result_does_no_harm() {
-    completes(json!(["invalid_utf8", {"say": ""}, "completed", "invalid_utf8"]));
+    completes(&json!(["invalid_utf8", {"say": ""}, "completed", "invalid_utf8"]));
 }
 
 #[test]
 fn prose_and_fences_around_a_result_do_no_harm() {
-    completes(json!([{"say": "I looked at {this} first."}, {"fenced": report("T1")}]));
-    completes(json!([{"prose": report("T1")}]));
+    completes(&json!([{"say": "I looked at {this} first."}, {"fenced": report("T1")}]));
+    completes(&json!([{"prose": report("T1")}]));
 }
 
 #[test]
 fn exit_1_fails_whatever_was_printed() {
-    fails(json!(["completed", {"exit": 1}]), "", "failed");
+    fails(&json!(["completed", {"exit": 1}]), "", "failed");
 }
 
 #[test]
 fn exit_1_with_a_report_counts() {
-    completes(json!([{"result_file": report("T1")}, {"exit": 1}]));
-    completes(json!([{"report": report("T1")}, {"exit": 1}]));
+    completes(&json!([{"result_file": report("T1")}, {"exit": 1}]));
+    completes(&json!([{"report": report("T1")}, {"exit": 1}]));
 }
 
 #[test]
 fn a_foreign_id_is_no_result_and_asked_for_once_more() {
-    fails(json!([{"reply": report("T9")}]), "", "no result");
+    fails(&json!([{"reply": report("T9")}]), "", "no result");
 }
 
 #[test]
 fn of_two_reports_the_first_counts() {
     let mut second = report("T1");
     second["status"] = json!("failed");
-    let env = completes(json!([{"report": report("T1")}, {"report": second}]));
+    let env = completes(&json!([{"report": report("T1")}, {"report": second}]));
     assert_eq!(column(&env, "findings")[0], "done");
 }
 
@@ -145,7 +145,7 @@ fn of_two_reports_the_first_counts() {
 fn completed_with_failed_tests_is_failed() {
     let mut lie = report("T1");
     lie["tests_passed"] = json!(false);
-    let env = fails(json!([{"reply": lie}]), "", "the agent reported");
+    let env = fails(&json!([{"reply": lie}]), "", "the agent reported");
     assert_eq!(column(&env, "tests_passed")[0], "false");
 }
 

@@ -64,9 +64,9 @@ fn one_session(dice: &mut Dice, most: usize) -> usize {
             break;
         }
         if dice.below(2) == 0 {
-            run.signal(9)
+            run.signal(9);
         } else {
-            run.kill_group()
+            run.kill_group();
         }
         drop(run);
         hits += 1;

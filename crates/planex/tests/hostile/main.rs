@@ -1,5 +1,12 @@
 //! planex under kills, and against agents that hang, fork, flood and lie. Real processes throughout.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests: what fails here fails the test"
+)]
+
 mod agents;
 mod kills;
 
