@@ -152,7 +152,7 @@ fn completed_with_failed_tests_is_failed() {
 #[test]
 fn a_rate_limit_is_waited_for() {
     completes(
-        json!([{"rate_limit": {"times": 1, "message": "429 Too Many Requests: try again in 1 second"}}, "completed"]),
+        &json!([{"rate_limit": {"times": 1, "message": "429 Too Many Requests: try again in 1 second"}}, "completed"]),
     );
 }
 
