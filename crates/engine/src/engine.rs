@@ -1,7 +1,6 @@
 //! All of it tied together: what a command needs to start or take up a session.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use jiff::Timestamp;
 use planex_agents::{ANY_AGENT, AgentRef, AgentSet, McpServer};
@@ -17,7 +16,7 @@ use planex_sys::process::Guardian;
 use crate::cancel::Cancel;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::gate::{Asker, Gates, Nobody, SharedAsker};
-use crate::journal::{EventSink, Journal, Surface, Surfaces};
+use crate::journal::{self, EventSink, Journal, Surface, Surfaces};
 use crate::native::Native;
 use crate::project::Project;
 use crate::run::{BudgetState, Dispatcher, Executor, LocalExecutor, Parts, Policy, Watch};
@@ -155,7 +154,8 @@ impl Engine {
             policy: self.settings.gates,
             asker: Arc::clone(&self.asker),
         };
-        let budget = BudgetState::new(self.settings.budget, usage::of_session(&session.paths)?, Duration::ZERO);
+        let before = journal::driven(&journal::read(&session.paths.journal())?.events);
+        let budget = BudgetState::new(self.settings.budget, usage::of_session(&session.paths)?, before);
         let dispatch = Parts {
             paths: session.paths.clone(),
             executor: Arc::clone(&self.executor),

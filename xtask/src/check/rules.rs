@@ -77,4 +77,18 @@ pub(super) const WORD_EXCEPTIONS: &[(&str, &str, &str)] = &[];
 
 /// Files that the binary writes: path, and the arguments of `planex` whose standard output it must be.
 /// `cargo xtask generate` writes them, `cargo xtask check` compares.
-pub(super) const GENERATED: &[(&str, &[&str])] = &[];
+pub(super) const GENERATED: &[(&str, &[&str])] = &[
+    ("docs/planex.1", &["man"]),
+    ("docs/schemas/assess.json", &["schema", "assess"]),
+    ("docs/schemas/explore-waves.json", &["schema", "explore-waves"]),
+    ("docs/schemas/exploration.json", &["schema", "exploration"]),
+    ("docs/schemas/plan-waves.json", &["schema", "plan-waves"]),
+    ("docs/schemas/execute.json", &["schema", "execute"]),
+    ("docs/schemas/review.json", &["schema", "review"]),
+    ("docs/schemas/converge.json", &["schema", "converge"]),
+    ("docs/schemas/fix.json", &["schema", "fix"]),
+    ("docs/schemas/discovery.json", &["schema", "discovery"]),
+    ("docs/schemas/project-tech.json", &["schema", "project-tech"]),
+    ("docs/schemas/plan.json", &["schema", "plan"]),
+    ("docs/schemas/task.json", &["schema", "task"]),
+];

@@ -17,7 +17,7 @@ use planex_core::event::{Event, EventKind, Level};
 use planex_sys::clock::Clock;
 use planex_sys::fs::AppendLog;
 
-pub use read::{JournalRead, Tail, read};
+pub use read::{JournalRead, Tail, driven, read};
 
 use crate::error::{EngineError, Result};
 use planex_core::time::Zone;

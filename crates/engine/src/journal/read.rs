@@ -1,9 +1,11 @@
 //! Reading a journal, whole or as it grows. Needs no lock.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use planex_core::event::Event;
+use jiff::Timestamp;
+use planex_core::event::{Event, EventKind};
 use planex_sys::fs::{self, PathError};
 
 /// Bytes at the end of a journal that hold its last event, unless that is unusually long.
@@ -32,6 +34,27 @@ pub fn read(path: &Utf8Path) -> Result<JournalRead, PathError> {
         }
     }
     Ok(out)
+}
+
+/// How long processes have driven the session: from each start to the last event before the next one. Waiting at a gate
+/// for an answer that comes later does not count, since nobody drives then.
+#[must_use]
+pub fn driven(events: &[Event]) -> Duration {
+    let at = |event: &Event| event.ts.parse::<Timestamp>().ok();
+    let (mut total, mut first, mut last) = (Duration::ZERO, None, None);
+    for event in events {
+        if matches!(event.kind, EventKind::SessionStarted { .. }) {
+            total += span(first, last);
+            first = at(event);
+        }
+        last = at(event).or(last);
+    }
+    total + span(first, last)
+}
+
+/// Zero where the clock went back.
+fn span(first: Option<Timestamp>, last: Option<Timestamp>) -> Duration {
+    first.zip(last).and_then(|(first, last)| last.duration_since(first).try_into().ok()).unwrap_or_default()
 }
 
 /// The highest `seq` of a journal, looked for at its end first.
@@ -90,5 +113,46 @@ impl Tail {
         let whole = self.rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
         let lines: Vec<u8> = self.rest.drain(..whole).collect();
         Ok(lines.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planex_core::event::Level;
+
+    use super::*;
+
+    fn event(ts: &str, kind: EventKind) -> Event {
+        Event { seq: 1, ts: ts.to_owned(), kind }
+    }
+
+    fn started(ts: &str) -> Event {
+        let kind = EventKind::SessionStarted {
+            session: String::new(),
+            workflow: String::new(),
+            requirement: String::new(),
+            resumed: false,
+            version: String::new(),
+        };
+        event(ts, kind)
+    }
+
+    fn said(ts: &str) -> Event {
+        event(ts, EventKind::Notice { level: Level::Info, text: String::new() })
+    }
+
+    #[test]
+    fn only_driven_time_counts() {
+        let events = [
+            started("2026-02-28T10:00:00+08:00"),
+            said("2026-02-28T10:00:30+08:00"),
+            started("2026-03-01T10:00:00+08:00"),
+            said("2026-03-01T10:01:00+08:00"),
+            // The clock went back.
+            started("2026-03-01T09:00:00+08:00"),
+            said("2026-03-01T08:00:00+08:00"),
+        ];
+        assert_eq!(driven(&events), Duration::from_secs(90));
+        assert_eq!(driven(&[]), Duration::ZERO);
     }
 }
