@@ -49,7 +49,7 @@ impl Host {
         let mut engine = Engine::new(loaded.settings, context.env.clone(), project, agents, Arc::new(guardian), mcp);
         engine.native = native;
         engine.command = format!("planex {what}");
-        let terminal = Terminal::new(ui.clone(), language);
+        let terminal = Terminal::new(ui.clone(), language, engine.cancel.clone());
         engine.add_surface(Box::new(terminal.clone()));
         engine.set_asker(Box::new(terminal));
         runtime.spawn(hear_signals(engine.cancel.clone()));

@@ -6,6 +6,7 @@ use camino::Utf8Path;
 use planex_core::suggest;
 
 use crate::context::Context;
+use crate::editor;
 use crate::error::{CliError, Result};
 use crate::ui::Ui;
 
@@ -59,12 +60,12 @@ pub(crate) const LONG_OPTIONS: &[&str] = &[
 ///
 /// # Errors
 /// Exit 2 without a text, exit 3 for an empty or unreadable one.
-pub(crate) fn text(given: Option<&str>, what: &str, context: &Context, ui: &Ui) -> Result<String> {
+pub(crate) fn text(given: Option<&str>, what: &str, context: &Context, ui: &mut Ui) -> Result<String> {
     let text = match given {
         Some("-") => from_stdin()?,
         Some(given) if is_text_file(given) => from_file(&context.path(Utf8Path::new(given)))?,
         Some(given) => given.to_owned(),
-        None if ui.is_interactive() => edit(what)?,
+        None if ui.is_interactive() => editor::write(what, context, ui)?,
         None => {
             return Err(CliError::usage(format!("no {what} given"))
                 .hint(format!("give the {what} as an argument, as a .md or .txt file, or `-` for standard input")));
@@ -116,15 +117,6 @@ fn decode(bytes: Vec<u8>) -> Result<String, String> {
         format!("not UTF-8 (first wrong byte at {}); save it as UTF-8", error.utf8_error().valid_up_to())
     })?;
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
-}
-
-fn edit(what: &str) -> Result<String> {
-    let message = format!("Your {what}");
-    inquire::Editor::new(&message)
-        .with_file_extension(".md")
-        .with_help_message("Enter opens $EDITOR, Esc cancels")
-        .prompt()
-        .map_err(|error| CliError::usage(format!("no {what} given: {error}")))
 }
 
 #[cfg(test)]

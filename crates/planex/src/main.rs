@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod context;
+mod editor;
 mod error;
 mod folders;
 mod host;

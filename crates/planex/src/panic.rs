@@ -6,6 +6,7 @@ use std::io::Write as _;
 pub(crate) fn install() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
+        crate::ui::select::restore();
         // Someone who asked for a backtrace gets the full report.
         if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
             default(info);

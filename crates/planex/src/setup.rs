@@ -16,6 +16,7 @@ use crate::error::{CliError, Exit, Result};
 use crate::folders::Folders;
 use crate::ui::Ui;
 use crate::ui::colour::Tone;
+use crate::ui::select::confirm;
 
 /// What a command that works in a project starts from.
 #[derive(Debug)]
@@ -103,11 +104,8 @@ pub(crate) fn ask_trust(root: &camino::Utf8Path, parts: &TrustedParts, ui: &mut 
     for line in &parts.lines {
         ui.important(format!("  {}", planex_core::text::one_line(line)));
     }
-    inquire::Confirm::new("Trust this?")
-        .with_default(false)
-        .with_help_message("asked again when it changes")
-        .prompt()
-        .map_err(|_| CliError::new(Exit::Stopped, "not trusted").hint(format!("planex trust {root}")))
+    confirm("Trust this?", "asked again when it changes", ui.err_colours())
+        .ok_or_else(|| CliError::new(Exit::Stopped, "not trusted").hint(format!("planex trust {root}")))
 }
 
 fn read(path: &camino::Utf8Path) -> Result<Option<String>> {

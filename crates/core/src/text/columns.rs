@@ -37,6 +37,35 @@ pub fn fit(text: &str, columns: usize) -> String {
     text.to_owned()
 }
 
+/// One line of text as lines of at most `columns` columns, broken at spaces where there are any, else between visible
+/// characters. Always at least one line; a character wider than `columns` stands alone.
+#[must_use]
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut used = 0;
+    for word in text.split_inclusive(' ') {
+        let bare = word.trim_end_matches(' ');
+        if used > 0 && used + width(bare) > columns && width(bare) <= columns {
+            lines.push(std::mem::take(&mut line));
+            used = 0;
+        }
+        for cluster in clusters(word) {
+            if used > 0 && cluster != " " && used + cluster.width() > columns {
+                lines.push(std::mem::take(&mut line));
+                used = 0;
+            }
+            line.push_str(cluster);
+            used += cluster.width();
+        }
+    }
+    lines.push(line);
+    for line in &mut lines {
+        line.truncate(line.trim_end_matches(' ').len());
+    }
+    lines
+}
+
 /// Visible characters with what belongs to them.
 fn clusters(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
@@ -60,7 +89,7 @@ fn clusters(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{fit, pad, width};
+    use super::{fit, pad, width, wrap};
 
     #[test]
     fn wide_characters_count_two() {
@@ -87,7 +116,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn texts_are_broken_at_spaces_or_between_characters() {
+        for (text, columns, expected) in [
+            ("approve the plan", 8, &["approve", "the plan"][..]),
+            ("日本語の題名", 5, &["日本", "語の", "題名"]),
+            ("a-long-word here", 6, &["a-long", "-word", "here"]),
+            ("", 8, &[""]),
+            ("日", 1, &["日"]),
+        ] {
+            assert_eq!(wrap(text, columns), expected, "{text} {columns}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn wrapped_texts_fit_and_lose_nothing(text in "\\PC{0,60}", columns in 2_usize..30) {
+            let lines = wrap(&text, columns);
+            prop_assert!(lines.iter().all(|line| width(line) <= columns), "{lines:?}");
+            let bare = |text: &str| text.chars().filter(|c| *c != ' ').collect::<String>();
+            prop_assert_eq!(bare(&lines.concat()), bare(&text));
+        }
+
         #[test]
         fn fitted_texts_fit(text in "\\PC{0,40}", columns in 0_usize..30) {
             let fitted = fit(&text, columns);

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
 use crate::setup::{project, shown};
 use crate::ui::Ui;
+use crate::ui::select::confirm;
 use crate::ui::size::bytes;
 use crate::ui::table::Table;
 
@@ -174,7 +175,7 @@ fn delete(found: &Found, now: Timestamp, context: &Context, ui: &mut Ui) -> Resu
             return Err(CliError::usage(format!("{} is deleted for good only with -y", found.id)));
         }
         let message = format!("Delete {} for good?", one_line(&found.id));
-        let sure = inquire::Confirm::new(&message).with_default(false).prompt().unwrap_or(false);
+        let sure = confirm(&message, "it cannot be brought back", ui.err_colours()).unwrap_or(false);
         if !sure {
             return Err(CliError::new(Exit::Stopped, "nothing is deleted"));
         }

@@ -151,7 +151,8 @@ fn of_event(
     (!quiet).then_some(line)
 }
 
-fn choices(answer: &Answer) -> String {
+/// What was chosen, in ids or own words.
+pub(crate) fn choices(answer: &Answer) -> String {
     let words: Vec<&str> =
         answer.chosen.values().filter_map(|chosen| chosen.option.as_deref().or(chosen.text.as_deref())).collect();
     words.join(", ")

@@ -6,6 +6,7 @@
 pub(crate) mod colour;
 pub(crate) mod lines;
 mod progress;
+pub(crate) mod select;
 pub(crate) mod size;
 pub(crate) mod table;
 pub(crate) mod terminal;

@@ -5,13 +5,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use planex_core::event::{Event, EventKind};
 use planex_core::gate::{Answer, Answerer, Gate, Question};
 use planex_core::lang::Language;
+use planex_core::text::one_line;
+use planex_engine::Cancel;
 use planex_engine::gate::{Asked, Asker};
 use planex_engine::journal::Surface;
 
-use super::lines::{Line, Teller};
+use super::colour::{Colours, Tone};
+use super::lines::{Line, Teller, choices};
 use super::progress::Progress;
+use super::select::{self, Item, Outside, Reply};
 use super::{Ui, Verbosity};
-use crate::ui::colour::Tone;
 
 /// What surface and asker share.
 #[derive(Debug)]
@@ -21,6 +24,8 @@ struct Screen {
     progress: Option<Progress>,
     /// A prompt is open: events gather here, so that neither the journal waits nor the prompt is torn.
     held: Option<Vec<Event>>,
+    /// A signal ends a prompt too.
+    cancel: Cancel,
 }
 
 /// The terminal. Clones are the same one.
@@ -29,9 +34,10 @@ pub(crate) struct Terminal(Arc<Mutex<Screen>>);
 
 impl Terminal {
     /// The terminal of this process.
-    pub(crate) fn new(ui: Ui, language: Language) -> Self {
+    pub(crate) fn new(ui: Ui, language: Language, cancel: Cancel) -> Self {
         let progress = ui.shows_progress().then(Progress::new);
-        Self(Arc::new(Mutex::new(Screen { teller: Teller::new(language, ui.verbosity()), ui, progress, held: None })))
+        let teller = Teller::new(language, ui.verbosity());
+        Self(Arc::new(Mutex::new(Screen { teller, ui, progress, held: None, cancel })))
     }
 
     fn screen(&self) -> MutexGuard<'_, Screen> {
@@ -86,7 +92,7 @@ impl Screen {
 
 impl Asker for Terminal {
     fn ask(&mut self, gate: &Gate, outside: &dyn Fn() -> Option<Answer>) -> Asked {
-        {
+        let (colours, cancel) = {
             let mut screen = self.screen();
             if !screen.ui.is_interactive() {
                 return Asked::Defer;
@@ -96,18 +102,22 @@ impl Asker for Terminal {
             }
             screen.held = Some(Vec::new());
             screen.show_gate(gate);
-        }
-        let asked = prompt(gate);
+            (screen.ui.err_colours(), screen.cancel.clone())
+        };
+        let ended = || cancel.is_cancelled();
+        let asked = prompt(gate, colours, &Outside { answer: outside, ended: &ended });
         let mut screen = self.screen();
+        if let Asked::Answered(answer) = &asked
+            && answer.by != Answerer::Terminal
+        {
+            let text = format!("answered meanwhile by {}: {}", by(answer.by), one_line(&choices(answer)));
+            screen.ui.important(text);
+        }
         let held = screen.held.take().unwrap_or_default();
         for event in &held {
             screen.show(event);
         }
-        match (&asked, outside()) {
-            // Whoever answers first answers.
-            (_, Some(answer)) => Asked::Answered(answer),
-            _ => asked,
-        }
+        asked
     }
 }
 
@@ -121,15 +131,30 @@ impl Screen {
     }
 }
 
+/// Who answered, in words.
+fn by(who: Answerer) -> &'static str {
+    match who {
+        Answerer::Terminal => "a terminal",
+        Answerer::Yes => "-y",
+        Answerer::Command => "`planex answer`",
+        Answerer::Mcp => "an MCP host",
+        Answerer::Page => "the page",
+        Answerer::Tui => "`planex watch`",
+        Answerer::Timeout => "the time-out",
+    }
+}
+
 /// Asks every question of the gate.
-fn prompt(gate: &Gate) -> Asked {
+fn prompt(gate: &Gate, colours: Colours, outside: &Outside<'_, Answer>) -> Asked {
     let mut pairs = Vec::new();
     let mut words = None;
     for question in &gate.questions {
-        match ask_question(question) {
-            Ok(Reply::Option(id)) => pairs.push((question.id.clone(), id)),
-            Ok(Reply::Words(text)) => words = Some(text),
-            Err(Interrupted) => return Asked::Interrupted,
+        match ask_question(question, colours, outside) {
+            Reply::Given(Given::Option(id)) => pairs.push((question.id.clone(), id)),
+            Reply::Given(Given::Words(text)) => words = Some(text),
+            // Whoever answers first answers, all questions at once.
+            Reply::Outside(answer) => return Asked::Answered(answer),
+            Reply::Left => return Asked::Interrupted,
         }
     }
     match gate.answer(&pairs, words.as_deref(), Answerer::Terminal, planex_sys::clock::now()) {
@@ -139,53 +164,32 @@ fn prompt(gate: &Gate) -> Asked {
     }
 }
 
-enum Reply {
+enum Given {
     Option(String),
     Words(String),
 }
 
-struct Interrupted;
-
-/// What a list shows for one option.
-struct Shown<'a> {
-    id: Option<&'a str>,
-    text: String,
-}
-
-impl std::fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
+fn ask_question(question: &Question, colours: Colours, outside: &Outside<'_, Answer>) -> Reply<Given, Answer> {
+    let mut items: Vec<Item> =
+        question.options.iter().map(|option| Item::new(&option.label, &option.description)).collect();
+    if question.free_text && !items.is_empty() {
+        items.push(Item::new("Other…", "in your own words"));
     }
-}
-
-fn ask_question(question: &Question) -> Result<Reply, Interrupted> {
-    let safe = planex_core::text::one_line;
-    let mut shown: Vec<Shown<'_>> = question
-        .options
-        .iter()
-        .map(|option| Shown {
-            id: Some(&option.id),
-            text: match option.description.is_empty() {
-                true => safe(&option.label),
-                false => format!("{} - {}", safe(&option.label), safe(&option.description)),
-            },
-        })
-        .collect();
-    if question.free_text && !shown.is_empty() {
-        shown.push(Shown { id: None, text: "Other…".to_owned() });
-    }
-    let message = safe(&question.question);
-    if !shown.is_empty() {
+    if !items.is_empty() {
         let start = question.options.iter().position(|option| option.id == question.default).unwrap_or(0);
-        let picked = inquire::Select::new(&message, shown)
-            .with_starting_cursor(start)
-            .without_filtering()
-            .with_help_message("arrow keys and enter; Ctrl-C stops, the state is kept")
-            .prompt()
-            .map_err(|_| Interrupted)?;
-        if let Some(id) = picked.id {
-            return Ok(Reply::Option(id.to_owned()));
+        match select::choose(&question.question, items, start, colours, outside) {
+            Reply::Given(at) => {
+                if let Some(option) = question.options.get(at) {
+                    return Reply::Given(Given::Option(option.id.clone()));
+                }
+            }
+            Reply::Outside(answer) => return Reply::Outside(answer),
+            Reply::Left => return Reply::Left,
         }
     }
-    inquire::Text::new(&message).prompt().map(Reply::Words).map_err(|_| Interrupted)
+    match select::write(&question.question, colours, outside) {
+        Reply::Given(text) => Reply::Given(Given::Words(text)),
+        Reply::Outside(answer) => Reply::Outside(answer),
+        Reply::Left => Reply::Left,
+    }
 }

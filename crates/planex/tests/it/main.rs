@@ -11,6 +11,8 @@ mod help;
 #[cfg(test)]
 mod prompt;
 #[cfg(test)]
+mod screen;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod trust;
