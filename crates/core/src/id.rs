@@ -38,6 +38,9 @@ pub enum IdError {
         /// `characters` or `bytes`.
         unit: &'static str,
     },
+    /// It ends as the ids of retried runs do, so two runs could share a folder.
+    #[error("it ends with `-retry`, which planex adds itself")]
+    EndsAsRetry,
     /// A character that ids do not have.
     #[error("{} is not allowed (letters, digits, `.`, `_`, `-` are)", shown(*.found))]
     Character {
@@ -67,6 +70,9 @@ pub fn check_id(id: &str) -> Result<(), IdError> {
     let length = id.chars().count();
     if length > ID_CHARS {
         return Err(IdError::TooLong { length, max: ID_CHARS, unit: "characters" });
+    }
+    if run::ends_as_retry(id) {
+        return Err(IdError::EndsAsRetry);
     }
     check_characters(id)
 }

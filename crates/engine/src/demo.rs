@@ -29,6 +29,8 @@ pub fn write_project(dir: &Utf8Path) -> Result<()> {
     if fs::is_dir(dir) && !fs::list(dir)?.is_empty() {
         return Err(EngineError::usage(format!("{dir} is not empty")).hint("name a new folder for the sample project"));
     }
+    // A project of its own, wherever it lies: below another repository, too.
+    fs::create_dir_all(&dir.join(".workflow"))?;
     for (path, content) in FILES {
         let file = dir.join(path);
         if let Some(folder) = file.parent() {

@@ -287,7 +287,13 @@ impl Driver {
     #[must_use]
     pub fn spec(&self, engine: &Engine, role: Role, mode: Mode, item: &str) -> JobSpec {
         let settings = &engine.settings;
-        let of_role = settings.roles.get(&role).cloned().unwrap_or_default();
+        let mut of_role = settings.roles.get(&role).cloned().unwrap_or_default();
+        let flag = settings.agent_by_role.get(&role).or(settings.agent.as_ref());
+        // A flag that names another agent than the role's takes the role's model and arguments out of the game.
+        if flag.is_some_and(|flag| of_role.agent.as_ref() != Some(flag)) {
+            of_role.model = None;
+            of_role.args.clear();
+        }
         let run_id = id::run_id(&self.session.id, item);
         JobSpec {
             run_dir: self.session.paths.run(&run_id),

@@ -118,7 +118,7 @@ impl From<planex_sys::fs::PathError> for EngineError {
 
 impl From<planex_sys::lock::LockError> for EngineError {
     fn from(error: planex_sys::lock::LockError) -> Self {
-        Self::internal(error).hint("wait until it is done, or end it; `planex watch` shows what it does")
+        Self::internal(error).hint("wait until it is done, or end it; `planex sessions show` says how it stands")
     }
 }
 

@@ -38,6 +38,13 @@ pub fn retry_of(base: &str, n: u32) -> String {
     }
 }
 
+/// Whether an id ends as [`retry_of`] lets ids end, in any case.
+pub(super) fn ends_as_retry(id: &str) -> bool {
+    let id = id.to_lowercase();
+    let base = id.rsplit_once('-').filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    base.map_or(id.as_str(), |(base, _)| base).ends_with("-retry")
+}
+
 /// Checks an id of a run that comes from outside (`agent run --id`, `--resume`), before it touches the file system.
 ///
 /// # Errors

@@ -172,6 +172,9 @@ impl<R: Row> Sheet<R> {
     }
 }
 
+/// Names that the phases' own runs have beside the rows'.
+const PHASES: [&str; 3] = ["assess", "plan", "plan-mended"];
+
 /// Reads cells of one row by column name and collects faults on the way.
 pub(super) struct Cells<'t> {
     table: &'t Table,
@@ -205,6 +208,9 @@ impl<'t> Cells<'t> {
         let text = self.text("id");
         if text.is_empty() {
             self.fault("id", "the id is empty".to_owned(), "give every row an id of its own, such as T1");
+        } else if PHASES.contains(&text.to_lowercase().as_str()) {
+            let shown = crate::text::one_line(&text);
+            self.fault("id", format!("`{shown}` is the name of a phase"), "choose another id, such as T1");
         } else if let Err(error) = id::check_id(&text) {
             self.fault(
                 "id",

@@ -274,6 +274,9 @@ fn context_faults(sheet: &Sheet<TaskRow>, explorations: &[String]) -> Vec<Fault>
         sheet.rows.iter().map(|r| r.id.as_str()).chain(explorations.iter().map(String::as_str)).collect();
     let mut faults = Vec::new();
     for (index, row) in sheet.rows.iter().enumerate() {
+        if explorations.contains(&row.id) {
+            faults.push(sheet.fault_in(index, "id", &format!("{} is the id of an exploration too", row.id)));
+        }
         for id in &row.context_from {
             if !known.contains(id.as_str()) {
                 let near = crate::suggest::nearest(id, known.iter().copied());

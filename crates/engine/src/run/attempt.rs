@@ -141,7 +141,7 @@ impl Shared {
         end: CancellationToken,
         kill: CancellationToken,
     ) -> Result<JobOutcome> {
-        let spec = self.prepare(job, &link, attempt)?;
+        let spec = self.begin(job, &link, attempt).await?;
         let mut record = self.record(job, &link, &spec, attempt);
         registry::save_record(&spec.run_dir, &record)?;
         self.events.emit(EventKind::JobStarted {
@@ -173,6 +173,14 @@ impl Shared {
         Ok(outcome)
     }
 
+    /// [`Self::prepare`] on a thread where blocking is fine: a watch may look at the whole tree.
+    async fn begin(&self, job: &Arc<JobRequest>, link: &AgentRef, attempt: u32) -> Result<JobSpec> {
+        let (shared, job, link) = (self.clone(), Arc::clone(job), link.clone());
+        tokio::task::spawn_blocking(move || shared.prepare(&job, &link, attempt))
+            .await
+            .map_err(|error| EngineError::internal(format!("a run could not be prepared: {error}")))?
+    }
+
     fn prepare(&self, job: &JobRequest, link: &AgentRef, attempt: u32) -> Result<JobSpec> {
         let run_id = id::retry_of(&job.spec.run_id, attempt.saturating_sub(1));
         id::check_run_id(&run_id)
@@ -182,8 +190,14 @@ impl Shared {
         if let Some(watch) = &self.watch {
             watch.started(job);
         }
-        let model = link.model.clone().or_else(|| job.spec.model.clone());
-        Ok(JobSpec { run_id, run_dir, model, session_dir: self.paths.dir().to_owned(), ..job.spec.clone() })
+        let session_dir = self.paths.dir().to_owned();
+        let spec = JobSpec { run_id, run_dir, session_dir, ..job.spec.clone() };
+        // Model and arguments of a role are for its own agent; a fall-back knows neither.
+        if job.chain.first().is_some_and(|first| first.agent == link.agent) {
+            let model = link.model.clone().or(spec.model);
+            return Ok(JobSpec { model, ..spec });
+        }
+        Ok(JobSpec { model: link.model.clone(), extra_args: Vec::new(), ..spec })
     }
 
     fn record(&self, job: &JobRequest, link: &AgentRef, spec: &JobSpec, attempt: u32) -> RunRecord {

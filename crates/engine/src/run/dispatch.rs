@@ -299,9 +299,11 @@ impl Dispatcher {
             }
             _ if by_request => {
                 batch.queue.finish(index);
-                self.final_outcome(batch, each, index, outcome)
+                // One that ended by itself before it heard of the request keeps what it came to.
+                let ended = if outcome.status == JobStatus::Cancelled { Ended::Skipped } else { Ended::Ran };
+                self.final_outcome(batch, each, index, outcome, ended)
             }
-            Follow::Final => self.final_outcome(batch, each, index, outcome),
+            Follow::Final => self.final_outcome(batch, each, index, outcome, Ended::Ran),
             Follow::Again => Ok(()),
             Follow::Wait(until) => {
                 self.say_waiting(batch, index, outcome.cause, until);
@@ -310,12 +312,19 @@ impl Dispatcher {
         }
     }
 
-    fn final_outcome<F>(&self, batch: &mut Batch, each: &mut F, index: usize, outcome: JobOutcome) -> Result<()>
+    fn final_outcome<F>(
+        &self,
+        batch: &mut Batch,
+        each: &mut F,
+        index: usize,
+        outcome: JobOutcome,
+        ended: Ended,
+    ) -> Result<()>
     where
         F: FnMut(Finished) -> Result<Next> + Send,
     {
         let attempts = batch.attempts.get(index).copied().unwrap_or(1);
-        deliver(batch, each, Finished { index, outcome, attempts, ended: Ended::Ran })
+        deliver(batch, each, Finished { index, outcome, attempts, ended })
     }
 
     /// Keeps a limit beyond this process.

@@ -46,7 +46,7 @@ pub enum Ended {
     Ran,
     /// An earlier planex had finished it.
     Reused,
-    /// The user skipped it before it started.
+    /// The user skipped it, or ended it while it ran.
     Skipped,
     /// No agent of its chain is usable any more; it was not started.
     NotRun,

@@ -53,8 +53,16 @@ impl Flow<'_> {
         let job = self.request(wanted, chain)?;
         let outcome = self.run_one(job).await?;
         let answered = outcome.result.filter(|_| outcome.status == JobStatus::Completed);
-        match answered.and_then(|value| serde_json::from_value::<Assess>(value).ok()).and_then(sensible) {
-            Some(assess) => Ok(assess),
+        let chosen = answered.and_then(|value| serde_json::from_value::<Assess>(value).ok());
+        let count = chosen.as_ref().map_or(0, |assess| assess.angles.len());
+        match chosen.and_then(sensible) {
+            Some(assess) => {
+                let kept = assess.angles.len();
+                if kept < count {
+                    self.say(Level::Info, format!("{} named {count} angles; {kept} distinct ones are kept", outcome.agent));
+                }
+                Ok(assess)
+            }
             None => {
                 let why = outcome
                     .cause

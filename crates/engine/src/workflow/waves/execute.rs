@@ -106,10 +106,9 @@ impl Flow<'_> {
             })
             .await?;
         self.merge(sheet, plan, &wave, &done)?;
-        self.unattributed(&attribute);
-        leave_if_stopped(&report)?;
         fs::remove_file(&file)?;
-        Ok(())
+        self.unattributed(&attribute);
+        leave_if_stopped(&report)
     }
 
     async fn task_jobs(&mut self, sheet: &Sheet<TaskRow>, wave: &Wave) -> Walk<Vec<JobRequest>> {
@@ -157,7 +156,8 @@ impl Flow<'_> {
             let Some(row) = sheet.rows.get_mut(index) else { continue };
             if *ended == Ended::Skipped {
                 row.status = RowStatus::Skipped;
-                "skipped by the user".clone_into(&mut row.error);
+                let said = if outcome.attempt > 0 && outcome.duration_s > 0.0 { "cancelled by the user" } else { "skipped by the user" };
+                said.clone_into(&mut row.error);
             } else if outcome.status != planex_core::job::JobStatus::Cancelled {
                 row.take(outcome, outcome.files_changed.iter().map(ToString::to_string).collect());
             }

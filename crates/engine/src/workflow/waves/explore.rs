@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use planex_core::csv::Table;
 use planex_core::event::{EventKind, Level};
-use planex_core::job::{JobOutcome, Mode, Role};
+use planex_core::job::{JobOutcome, JobStatus, Mode, Role};
 use planex_core::prompt::waves as prompt;
 use planex_core::rows::{ExploreRow, RowStatus, Sheet, explore_waves};
 use planex_sys::fs;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::jobs::{Wanted, leave_if_stopped};
 use super::{Flow, Walk};
 use crate::error::Result;
-use crate::run::{JobRequest, Next};
+use crate::run::{Ended, JobRequest, Next};
 
 const INPUT: [&str; 6] = ["id", "angle", "description", "focus", "deps", "wave"];
 
@@ -63,21 +63,31 @@ impl Flow<'_> {
         for row in now.iter().filter_map(|i| sheet.rows.get(*i)) {
             jobs.push(self.request(self.exploration(row)?, chain.clone())?);
         }
-        let mut outcomes: HashMap<usize, JobOutcome> = HashMap::new();
+        let mut outcomes: HashMap<usize, (JobOutcome, Ended)> = HashMap::new();
         let report = self
             .run_batch(jobs, None, |finished| {
-                outcomes.insert(finished.index, finished.outcome);
+                outcomes.insert(finished.index, (finished.outcome, finished.ended));
                 Ok(Next::GoOn)
             })
             .await?;
-        let mut counts = (0, 0);
+        let mut counts = (0, 0, 0);
         for (place, index) in now.iter().enumerate() {
             let (Some(outcome), Some(row)) = (outcomes.get(&place), sheet.rows.get_mut(*index)) else { continue };
-            row.take(outcome);
+            let (outcome, ended) = outcome;
+            match (*ended, outcome.status) {
+                (Ended::Skipped, _) => {
+                    row.status = RowStatus::Skipped;
+                    "skipped by the user".clone_into(&mut row.error);
+                }
+                // Ended because everything ends: it runs again at the next resume.
+                (_, JobStatus::Cancelled) => continue,
+                _ => row.take(outcome),
+            }
             let missing = self.drop_absent(&mut row.key_files);
             match row.status {
                 RowStatus::Completed => counts.0 += 1,
-                RowStatus::Failed | RowStatus::Pending | RowStatus::Skipped => counts.1 += 1,
+                RowStatus::Skipped => counts.2 += 1,
+                RowStatus::Failed | RowStatus::Pending => counts.1 += 1,
             }
             let (state, id, title) = (row.state(wave), row.id.clone(), row.angle.clone());
             let (status, error) = (row.status.to_string(), row.error.clone());
@@ -88,14 +98,14 @@ impl Flow<'_> {
             self.driver.events.emit(EventKind::ItemFinished { item: id, title, status, error });
         }
         self.save_explore(sheet)?;
-        leave_if_stopped(&report)?;
         fs::remove_file(&file)?;
+        leave_if_stopped(&report)?;
         self.driver.events.emit(EventKind::WaveFinished {
             phase: "explore".to_owned(),
             wave,
             completed: counts.0,
             failed: counts.1,
-            skipped: 0,
+            skipped: counts.2,
         });
         Ok(())
     }

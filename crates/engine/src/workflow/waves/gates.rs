@@ -135,9 +135,10 @@ fn task_lines(body: &mut String, row: &TaskRow) {
     let from = if row.context_from.is_empty() { "nothing".to_owned() } else { row.context_from.join(", ") };
     let after = if row.deps.is_empty() { String::new() } else { format!(", after {}", row.deps.join(", ")) };
     let _ = writeln!(body, "  {}", line(&format!("[{}] {}", row.id, row.title)));
-    let _ = writeln!(body, "      {}", line(&format!("scope {scope}; context from {from}{after}")));
+    // Whole, however long: this is what an approval covers.
+    let _ = writeln!(body, "      {}", one_line(&safe(&format!("scope {scope}; context from {from}{after}"))));
     for directive in row.execution_directives.lines().filter(|directive| !directive.trim().is_empty()) {
-        let _ = writeln!(body, "      {}", line(&format!("verify: {}", directive.trim())));
+        let _ = writeln!(body, "      {}", one_line(&safe(&format!("verify: {}", directive.trim()))));
     }
 }
 

@@ -149,10 +149,10 @@ async fn walk(engine: &Engine, session: Session, resumed: bool, options: &Resume
         version: env!("CARGO_PKG_VERSION").to_owned(),
     });
     let mut flow = Flow { engine, driver, explores, confirm: options.confirm, notes: Vec::new() };
-    if resumed {
-        flow.clear_leftovers()?;
-    }
-    let walked = flow.steps(options).await;
+    let walked = match if resumed { flow.clear_leftovers() } else { Ok(()) } {
+        Ok(()) => flow.steps(options).await,
+        Err(error) => Err(error.into()),
+    };
     flow.end(walked)
 }
 
@@ -236,7 +236,9 @@ impl Flow<'_> {
             Err(Leave::Paused) => (4, "paused", vec![resume], None, None),
             Err(Leave::Budget(why)) => {
                 self.say(Level::Warning, why);
-                (4, "waiting", vec![resume], None, None)
+                gate = crate::gate::open_gates(&self.driver.session.paths)?.pop();
+                let answer = gate.as_ref().map(|open| crate::gate::answer_line(open, &id));
+                (4, "waiting", answer.into_iter().chain([resume]).collect(), None, None)
             }
             Err(Leave::Interrupted) => (130, "interrupted", vec![resume], None, None),
             Err(Leave::Error(error)) => (error.exit_code(), "stopped", vec![resume], None, Some(error)),

@@ -99,19 +99,18 @@ impl Flow<'_> {
             let lines = faults.iter().map(|fault| format!("{shown}: tasks: {fault}")).collect();
             EngineError::input("the plan can't be used", lines).hint(format!("the rejected plan is kept in {shown}"))
         };
+        // Whoever goes on from here wants a new plan, not the same faults again.
+        for item in ["plan", "plan-mended"] {
+            let base = planex_core::id::run_id(&self.driver.session.id, item);
+            registry::supersede(&self.driver.session.paths, &base)?;
+        }
         if self.engine.settings.gates != GatePolicy::Ask {
             return Err(error().into());
         }
         let mut gate = gates::plan_faults(&faults, &shown, self.engine.clock.now());
         gate.id = self.driver.gates.id(&gate.id, None)?;
         match self.ask(gate) {
-            Ok(option) if option == "retry" => {
-                for item in ["plan", "plan-mended"] {
-                    let base = planex_core::id::run_id(&self.driver.session.id, item);
-                    registry::supersede(&self.driver.session.paths, &base)?;
-                }
-                Ok(())
-            }
+            Ok(option) if option == "retry" => Ok(()),
             Ok(option) if option == "edit" => self.edit_rejected(rejected),
             Ok(_) => Err(Leave::Cancelled),
             // Nobody is there to ask.

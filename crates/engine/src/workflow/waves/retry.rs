@@ -113,12 +113,16 @@ impl Flow<'_> {
                     placed.done()?;
                     return Err(Leave::Cancelled);
                 }
+                // The rows first, so that a kill in between loses no request.
                 Request::Cancel { tasks } | Request::Skip { tasks } => {
                     self.skip(&tasks)?;
                     placed.done()?;
                 }
+                // One that names an unknown task is said and dropped: it would be found for ever.
                 Request::Retry { tasks } => {
-                    self.set_back(&tasks)?;
+                    if let Err(error) = self.set_back(&tasks) {
+                        self.say(Level::Warning, format!("a request to retry was dropped: {error}"));
+                    }
                     placed.done()?;
                 }
                 Request::Unpause => placed.done()?,
