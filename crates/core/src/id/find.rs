@@ -37,6 +37,9 @@ fn fit(id: &str, query: &str) -> Option<Fit> {
     words.peek()?;
     if id == query {
         Some(Fit::Exact)
+    // A path is no way to say an id.
+    } else if query.contains(['/', '\\']) {
+        None
     } else if id.contains(&query) {
         Some(Fit::Part)
     } else {
@@ -74,5 +77,12 @@ mod tests {
     fn all_words_must_occur() {
         assert!(matches("wpp-20260228-auth", "auth 20260228"));
         assert!(!matches("wpp-20260228-auth", "auth 20260301"));
+    }
+
+    #[test]
+    fn a_path_means_no_session() {
+        for query in ["../auth", "wpp-20260228-auth/../wpp-20260228-auth", "x/auth", "auth\\"] {
+            assert!(!matches("wpp-20260228-auth", query), "{query}");
+        }
     }
 }

@@ -36,13 +36,15 @@ impl Executor for Scripted {
         let (script, log) = (Arc::clone(&self.script), Arc::clone(&self.log));
         Box::pin(async move {
             log.lock().unwrap().push(format!("{} {}", run.spec.role, item(&run.spec)));
-            let answer = tokio::task::spawn_blocking({
-                let spec = run.spec.clone();
-                move || script(&spec)
-            })
-            .await
-            .unwrap();
-            outcome(&run.agent, &run.spec, answer)
+            let spec = run.spec.clone();
+            let work = tokio::task::spawn_blocking(move || script(&spec));
+            tokio::select! {
+                answer = work => outcome(&run.agent, &run.spec, answer.unwrap()),
+                () = run.end.cancelled() => JobOutcome {
+                    status: JobStatus::Cancelled,
+                    ..outcome(&run.agent, &run.spec, Err(Cause::new(CauseKind::Cancelled, "ended")))
+                },
+            }
         })
     }
 
@@ -143,7 +145,12 @@ impl Bench {
 
     pub(crate) fn engine(&self, script: &Script, answers: Vec<&'static str>) -> Engine {
         let env = Arc::new(Environment::default());
-        let agents = AgentSet::new(&self.settings, &env, None, [Arc::new(Named("scripted")) as Arc<dyn InProcess>]);
+        let agents = AgentSet::new(
+            &self.settings,
+            &env,
+            None,
+            [Arc::new(Named("scripted")) as Arc<dyn InProcess>, Arc::new(Named("other"))],
+        );
         let executor = Arc::new(Scripted { script: Arc::clone(script), log: Arc::clone(&self.log) });
         let project = Project { root: self.root.clone(), git: None };
         let engine =

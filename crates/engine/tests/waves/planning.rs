@@ -93,3 +93,57 @@ async fn an_agent_without_any_plan_does_not_end_the_session() {
     assert!(end.totals.tasks > 0);
     assert!(bench.read("context.md").contains("planex planned by itself"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_refused_plan_a_resume_plans_anew() {
+    let bench = Bench::new();
+    bench.start(&twice(cyclic(), cyclic()), vec![]).await.unwrap_err();
+    let end = bench.resume(&script(diamond(), |_, _| None), vec![], Default::default()).await.unwrap();
+    assert_eq!((end.exit, end.totals.completed), (0, 4));
+    assert_eq!(bench.ran("explore E1"), 1, "only the plan is made anew");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ids_that_would_share_a_runs_folder_are_refused() {
+    for (id, said) in [("T1-retry", "-retry"), ("T1-Retry-2", "-retry"), ("plan", "phase"), ("E1", "exploration")] {
+        let plan = json!({"tasks": [task("T1", &[], "a/**"), task(id, &[], "b/**")]});
+        let error = Bench::new().start(&script(plan, |_, _| None), vec![]).await.unwrap_err();
+        assert!(error.exit_code() == 3 && error.to_string().contains(said), "{id}: {error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fall_back_gets_neither_model_nor_arguments_of_the_agent_it_replaces() {
+    let mut bench = Bench::new();
+    let role = planex_core::settings::RoleSettings {
+        agent: Some("scripted".to_owned()),
+        model: Some("large".to_owned()),
+        args: vec!["--own".to_owned()],
+        fallback: vec!["other".to_owned()],
+        ..Default::default()
+    };
+    bench.settings.agent = None;
+    for role_of in [Role::Assess, Role::Explore, Role::Execute] {
+        bench
+            .settings
+            .roles
+            .insert(role_of, planex_core::settings::RoleSettings { agent: role.agent.clone(), ..Default::default() });
+    }
+    bench.settings.roles.insert(Role::Plan, role);
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (inner, told) = (script(diamond(), |_, _| None), Arc::clone(&seen));
+    let script: Script = Arc::new(move |spec| {
+        if spec.role != Role::Plan {
+            return inner(spec);
+        }
+        told.lock().unwrap().push((spec.model.clone(), spec.extra_args.clone()));
+        match spec.model.as_deref() {
+            Some("large") => Err(planex_core::job::Cause::new(planex_core::job::CauseKind::Failed, "overworked")),
+            _ => inner(spec),
+        }
+    });
+    let end = bench.start(&script, vec![]).await.unwrap();
+    assert_eq!(end.exit, 0);
+    let large = (Some("large".to_owned()), vec!["--own".to_owned()]);
+    assert_eq!(*seen.lock().unwrap(), [large, (None, vec![])]);
+}

@@ -95,3 +95,28 @@ async fn a_second_driver_is_told_who_holds_the_session() {
     assert!(error.to_string().contains("the first"), "{error}");
     drop(held);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_task_that_is_cancelled_stays_cancelled() {
+    let bench = Bench::new();
+    let root = bench.root.clone();
+    let paths = move || SessionPaths::new(planex_engine::session::find_all(&root).unwrap().remove(0).dir);
+    let script = script(diamond(), move |id, _| {
+        if id == "T3" {
+            let cancel = Request::Cancel { tasks: vec!["T3".to_owned()] };
+            requests::place(&paths(), &cancel, planex_sys::clock::now()).unwrap();
+            // Until the driver has heard of it; it ends this run then.
+            for _ in 0..500 {
+                if requests::waiting(&paths()).unwrap().is_empty() {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+        }
+        None
+    });
+    let end = bench.start(&script, vec![]).await.unwrap();
+    assert_eq!((end.exit, end.totals.completed, end.totals.skipped), (5, 2, 2));
+    assert_eq!(bench.column("tasks.csv", "error")["T3"], "cancelled by the user");
+    assert_eq!(bench.ran("execute T3"), 1, "it is not started again");
+}

@@ -64,18 +64,32 @@ pub(crate) fn run(args: &SessionsArgs, context: &Context, ui: &mut Ui) -> Result
         SessionsCommand::List => list(&root, ui),
         SessionsCommand::Show { session } => show(&session::find(&root, session, None)?, context, ui),
         SessionsCommand::Archive { session } => {
-            let found = session::find(&root, session, None)?;
+            let found = exact(&root, session, context.common.yes || !ui.is_interactive())?;
             let path = session::archive(&root, &found, now)?;
             ui.result(format_args!("{} is in {}", found.id, shown(&path, &context.dir)));
             Ok(Exit::Done)
         }
-        SessionsCommand::Delete { session } => delete(&session::find(&root, session, None)?, now, context, ui),
+        SessionsCommand::Delete { session } => {
+            let found = exact(&root, session, context.common.yes || !ui.is_interactive())?;
+            delete(&found, now, context, ui)
+        }
         SessionsCommand::Prune { older_than, keep } => {
             let older_than = parse_duration(older_than).map_err(CliError::usage)?;
             let limits = PruneLimits { older_than: Some(older_than), keep: *keep, dry_run: context.common.dry_run };
             prune(&root, limits, now, ui)
         }
     }
+}
+
+/// The session for a command that takes it away: where nobody is asked, only its whole id means it.
+fn exact(root: &camino::Utf8Path, query: &str, unasked: bool) -> Result<Found> {
+    let found = session::find(root, query, None)?;
+    if unasked && found.id != query {
+        let id = one_line(&found.id);
+        return Err(CliError::usage(format!("`{}` is not the whole id of a session", one_line(query)))
+            .hint(format!("did you mean `{id}`? Write it out")));
+    }
+    Ok(found)
 }
 
 fn list(root: &camino::Utf8Path, ui: &mut Ui) -> Result<Exit> {
