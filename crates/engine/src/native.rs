@@ -77,18 +77,24 @@ impl Native {
     }
 
     fn explore(&self, spec: &JobSpec) -> Result<Value, Cause> {
+        self.explore_angle(&text(spec, "id"), &text(spec, "requirement"), &text(spec, "angle"), &text(spec, "focus"))
+    }
+
+    /// Explores from one angle; the report of a row of `explore.csv`.
+    ///
+    /// # Errors
+    /// The tree cannot be read.
+    pub fn explore_angle(&self, id: &str, requirement: &str, angle: &str, focus: &str) -> Result<Value, Cause> {
         let started = Instant::now();
         let explorer = self.explorer()?;
-        let id = text(spec, "id");
-        let asked = format!("{}\n{}", text(spec, "requirement"), text(spec, "focus"));
-        let query = query(&asked, Some(&text(spec, "angle")));
+        let query = query(&format!("{requirement}\n{focus}"), Some(angle));
         let exploration = explorer.exploration(&query, 1, 1, &self.stamp, started.elapsed().as_secs_f64());
         let (findings, key_files) = planex_explore::findings(&exploration);
-        let discoveries: Vec<Value> = planex_explore::discoveries(&exploration, &id, &self.stamp)
+        let discoveries: Vec<Value> = planex_explore::discoveries(&exploration, id, &self.stamp)
             .iter()
             .map(|found| json!({"type": found.kind, "data": found.data}))
             .collect();
-        self.explored.lock().unwrap_or_else(PoisonError::into_inner).push((id.clone(), exploration));
+        self.explored.lock().unwrap_or_else(PoisonError::into_inner).push((id.to_owned(), exploration));
         Ok(json!({
             "id": id, "status": "completed", "findings": findings, "key_files": key_files, "error": "",
             "discoveries": discoveries,

@@ -4,10 +4,12 @@
 //! Its files lie in a folder that is laid out like a session's, so that the registry finds them.
 
 use camino::Utf8PathBuf;
-use planex_agents::Update;
+use planex_agents::adapter::{Invocation, Launch, RunFiles, StdinPlan};
+use planex_agents::{Adapter, Known, McpServer, Update, adapters};
 use planex_core::id;
 use planex_core::job::{JobOutcome, JobSpec, Mode, Role};
 use planex_core::prompt::apply_override;
+use planex_core::settings::AgentSettings;
 use planex_core::text::one_line;
 use planex_sys::fs;
 use tokio::sync::mpsc;
@@ -103,6 +105,81 @@ pub async fn run(
     Ok(outcome)
 }
 
+/// What [`run`] would start.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct SinglePreview {
+    /// The run's id.
+    pub run: String,
+    /// The agent.
+    pub agent: String,
+    /// Its working folder.
+    pub cwd: Utf8PathBuf,
+    /// Program and arguments; empty for agents inside planex.
+    pub argv: Vec<String>,
+    /// Whether the prompt goes to its standard input.
+    pub prompt_on_stdin: bool,
+    /// Time limit in seconds.
+    pub limit_s: u64,
+    /// The prompt.
+    pub prompt: String,
+}
+
+/// What [`run`] would start, and nothing started or written. `mcp` is planex's own server, where it is offered.
+///
+/// # Errors
+/// As [`run`], up to where the agent would start.
+pub async fn preview(
+    engine: &Engine,
+    single: &Single,
+    paths: &SessionPaths,
+    mcp: Option<&McpServer>,
+) -> Result<SinglePreview> {
+    let before = single.resume.as_deref().map(|old| find_run(engine, paths, old)).transpose()?;
+    let named = single.agent.as_deref().or_else(|| before.as_ref().and_then(Run::agent));
+    let chain = engine.chain(Role::Job, single.mode, named).await?;
+    let Some(agent) = chain.into_iter().next() else {
+        return Err(EngineError::new(ErrorKind::NoAgent, "no agent is usable"));
+    };
+    let mut spec = spec_of(engine, single, paths, before.as_ref())?;
+    spec.model = spec.model.or_else(|| agent.model.clone());
+    let invocation = invocation(engine, &agent.agent, &mut spec, mcp);
+    Ok(SinglePreview {
+        run: spec.run_id,
+        agent: agent.agent,
+        cwd: spec.cwd,
+        prompt_on_stdin: invocation.as_ref().is_some_and(|started| started.stdin == StdinPlan::Prompt),
+        argv: invocation.map(|started| started.argv).unwrap_or_default(),
+        limit_s: spec.limit.as_secs(),
+        prompt: spec.prompt,
+    })
+}
+
+/// How the agent called `name` would be started; `None` for those inside planex.
+fn invocation(engine: &Engine, name: &str, spec: &mut JobSpec, mcp: Option<&McpServer>) -> Option<Invocation> {
+    let settings = engine.settings.agents.get(name).cloned().unwrap_or_default();
+    let adapter = adapter(name, &settings)?;
+    let program = match Known::find(name) {
+        Some(known) if settings.command.is_empty() => vec![known.program.to_owned()],
+        _ => settings.command.clone(),
+    };
+    spec.model = spec.model.take().or_else(|| settings.model.clone());
+    let files = RunFiles::new(spec);
+    let launch = Launch { program: &program, settings: &settings, mcp, environment: &engine.env };
+    Some(adapter.command(spec, &files, &launch))
+}
+
+fn adapter(name: &str, settings: &AgentSettings) -> Option<Box<dyn Adapter>> {
+    Some(match name {
+        "claude" => Box::new(adapters::claude::Claude),
+        "codex" => Box::new(adapters::codex::Codex),
+        "gemini" => Box::new(adapters::gemini::Gemini),
+        "qwen" => Box::new(adapters::qwen::Qwen),
+        "opencode" => Box::new(adapters::opencode::Opencode),
+        _ if settings.command.is_empty() => return None,
+        _ => Box::new(adapters::custom::Custom::new(settings.clone())),
+    })
+}
+
 fn spec_of(engine: &Engine, single: &Single, paths: &SessionPaths, before: Option<&Run>) -> Result<JobSpec> {
     let settings = &engine.settings;
     let prompt = whole_prompt(engine, single)?;
@@ -178,4 +255,17 @@ fn find_run(engine: &Engine, paths: &SessionPaths, old: &str) -> Result<Run> {
     let all: Vec<SessionPaths> =
         std::iter::once(paths.clone()).chain(sessions.iter().map(session::Found::paths)).collect();
     registry::resolve(&all, old)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_agent_can_be_previewed() {
+        for known in &planex_agents::KNOWN {
+            assert!(adapter(known.name, &AgentSettings::default()).is_some(), "{}", known.name);
+        }
+        assert!(adapter("native", &AgentSettings::default()).is_none());
+    }
 }

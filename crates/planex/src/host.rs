@@ -88,7 +88,7 @@ pub(crate) fn agents(
 
 /// planex's own MCP server, for agents that take one per run. Without a path to itself there is none: agents report in
 /// their other ways.
-fn mcp_server() -> Option<McpServer> {
+pub(crate) fn mcp_server() -> Option<McpServer> {
     let program = std::env::current_exe().ok()?;
     let command = program.to_str()?.to_owned();
     Some(McpServer { command, args: vec!["mcp".to_owned()], ..McpServer::default() })

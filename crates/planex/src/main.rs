@@ -9,6 +9,7 @@ mod folders;
 mod host;
 mod input;
 mod panic;
+mod preview;
 mod request;
 mod setup;
 mod summary;

@@ -12,7 +12,7 @@ use planex_engine::store::SessionPaths;
 use crate::commands::mode::ModeArg;
 use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
-use crate::host::{Host, agents, native, runtime};
+use crate::host::{Host, agents, mcp_server, native, runtime};
 use crate::input;
 use crate::setup::Setup;
 use crate::ui::Ui;
@@ -114,6 +114,10 @@ fn list(context: &Context, ui: &mut Ui) -> Result<Exit> {
 const CHECK: &str = "This is a test of the connection. Answer with the one word: ok";
 
 fn check(agent: Option<&str>, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    if context.common.dry_run {
+        return Err(CliError::usage("`planex agent check` runs jobs; there is nothing to show without")
+            .hint("`planex agent list` starts none"));
+    }
     let setup = Setup::trusted(context, ui)?;
     let folder = scratch(&setup)?;
     let host = Host::new(setup, context, ui, "agent check")?;
@@ -174,8 +178,11 @@ fn run_one(args: &AgentRunArgs, context: &Context, ui: &mut Ui) -> Result<Exit> 
         (None, Some(file)) => input::from_file(&context.path(file))?,
         (None, None) => return Err(CliError::usage("no prompt given").hint("give one with -p or --file")),
     };
-    let setup = Setup::trusted(context, ui)?;
-    setup.project.exclude_workflow(&context.env)?;
+    let dry = context.common.dry_run;
+    let setup = if dry { Setup::read(context)? } else { Setup::trusted(context, ui)? };
+    if !dry {
+        setup.project.exclude_workflow(&context.env)?;
+    }
     let host = Host::new(setup, context, ui, "agent run")?;
     let job = Single {
         rule: args.rule.clone(),
@@ -186,6 +193,12 @@ fn run_one(args: &AgentRunArgs, context: &Context, ui: &mut Ui) -> Result<Exit> 
         ..single(prompt, args.mode.into(), context)
     };
     let paths = planex_engine::single::store(&host.engine);
+    if dry {
+        let mcp = mcp_server();
+        let preview = host.run(|engine| planex_engine::single::preview(engine, &job, &paths, mcp.as_ref()))?;
+        crate::preview::single(&preview, ui);
+        return Ok(Exit::Done);
+    }
     let mut told = ui.clone();
     let outcome =
         host.run(|engine| planex_engine::single::run(engine, &job, &paths, |text| told.detail(one_line(text))))?;

@@ -27,6 +27,10 @@ pub(crate) struct ResumeArgs {
 /// Runs the command.
 pub(crate) fn run(args: &ResumeArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
     context.refuse_inside_job("resume")?;
+    if context.common.dry_run {
+        return Err(CliError::usage("`planex resume` has no --dry-run")
+            .hint("`planex sessions show SESSION` shows what is left of a session"));
+    }
     let root = project(context).root;
     let found = match &args.session {
         Some(query) => session::find(&root, query, None)?,

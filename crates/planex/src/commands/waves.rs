@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
 use crate::host::Host;
 use crate::input::{text, text_argument};
+use crate::preview;
 use crate::setup::{Setup, project};
 use crate::summary;
 use crate::ui::Ui;
@@ -32,9 +33,7 @@ pub(crate) struct WavesArgs {
 /// Runs the command.
 pub(crate) fn run(args: &WavesArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
     if context.common.dry_run {
-        // Better no answer than jobs that were not wanted.
-        return Err(CliError::usage("`planex waves` has no --dry-run yet")
-            .hint("`--gates defer` explores and plans, and stops before anything is changed"));
+        return dry_run(args, context, ui);
     }
     if let Some(query) = &args.go_on {
         let root = project(context).root;
@@ -54,6 +53,21 @@ pub(crate) fn run(args: &WavesArgs, context: &Context, ui: &mut Ui) -> Result<Ex
     let host = Host::new(setup, context, ui, "waves")?;
     let end = host.run(|engine| waves::start(engine, Start { requirement, explore: !args.no_explore }))?;
     summary::waves(&end, context, ui)
+}
+
+/// Plans by planex itself, in memory, and shows what would be done.
+fn dry_run(args: &WavesArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    if args.go_on.is_some() {
+        return Err(CliError::usage("--dry-run shows a new session; it does not go with --continue")
+            .hint("`planex sessions show SESSION` shows what is left of one"));
+    }
+    let requirement = text(args.requirement.as_deref(), "requirement", context, ui)?;
+    // Nothing that needs trust is run; without it the settings that wait for trust are not in force.
+    let host = Host::new(Setup::read(context)?, context, ui, "waves --dry-run")?;
+    let start = Start { requirement, explore: !args.no_explore };
+    let preview = host.run(|engine| waves::preview(engine, &start))?;
+    preview::waves(&preview, ui);
+    Ok(Exit::Done)
 }
 
 /// The newest waves session that has not ended.

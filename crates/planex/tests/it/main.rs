@@ -7,6 +7,8 @@ mod codes;
 #[cfg(test)]
 mod config;
 #[cfg(test)]
+mod dry;
+#[cfg(test)]
 mod help;
 #[cfg(test)]
 mod prompt;

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::{Flow, Leave, Walk};
 use crate::board;
-use crate::engine::NATIVE;
+use crate::engine::{Engine, NATIVE};
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::run::{BatchReport, Finished, JobRequest, Next, Stop, Watch};
 
@@ -85,39 +85,12 @@ impl Flow<'_> {
 
     /// What every prompt of `role` shares.
     pub(super) fn surroundings(&self, role: Role) -> Result<Surroundings> {
-        let root = &self.engine.project.root;
-        let tech = root.join(".workflow/project-tech.json");
-        let tech = if fs::exists(&tech) { fs::read_to_string(&tech).unwrap_or_default() } else { String::new() };
-        let categories: &[Category] = match role {
-            Role::Explore | Role::Assess => &[Category::Exploration],
-            Role::Plan => &[Category::Planning],
-            _ => &[Category::Execution, Category::Planning],
-        };
-        let words = self.driver.session.meta.requirement.split(|c: char| !c.is_alphanumeric());
-        let keywords: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-        Ok(Surroundings {
-            root: root.to_string(),
-            tech: truncate_bytes(&tech, DIGEST),
-            board: board::digest(&board::load(&self.driver.session.paths)?, DIGEST),
-            guidelines: crate::guidelines::load(root)?.render(categories, &keywords),
-            protect: self.engine.settings.protect.clone(),
-            cap: self.engine.settings.limits.prompt_bytes,
-            limit: self.engine.settings.limit_of(role),
-        })
+        let board = board::digest(&board::load(&self.driver.session.paths)?, DIGEST);
+        surroundings(self.engine, &self.driver.session.meta.requirement, board, role)
     }
 
     fn with_override(&self, role: Role, prompt: &Prompt, fields: &Map<String, Value>) -> Result<String> {
-        let file = self.engine.project.root.join(format!(".workflow/prompts/{role}.md"));
-        if !fs::exists(&file) {
-            return Ok(prompt.text.clone());
-        }
-        let template = fs::read_to_string(&file)?;
-        apply_override(&template, &prompt.text, &prompt.report, fields).map_err(|error| {
-            EngineError::input(
-                "a prompt of the project can't be used",
-                vec![format!("{file}:{}:1: {}", error.line, error.message)],
-            )
-        })
+        with_override(self.engine, role, prompt, fields)
     }
 
     /// Who runs jobs that only read; planex itself where no agent is usable.
@@ -145,6 +118,49 @@ impl Flow<'_> {
             self.say(level, text);
         }
     }
+}
+
+/// What every prompt of `role` shares; `board` is the digest of what was discovered.
+pub(super) fn surroundings(engine: &Engine, requirement: &str, board: String, role: Role) -> Result<Surroundings> {
+    let root = &engine.project.root;
+    let tech = root.join(".workflow/project-tech.json");
+    let tech = if fs::exists(&tech) { fs::read_to_string(&tech).unwrap_or_default() } else { String::new() };
+    let categories: &[Category] = match role {
+        Role::Explore | Role::Assess => &[Category::Exploration],
+        Role::Plan => &[Category::Planning],
+        _ => &[Category::Execution, Category::Planning],
+    };
+    let words = requirement.split(|c: char| !c.is_alphanumeric());
+    let keywords: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    Ok(Surroundings {
+        root: root.to_string(),
+        tech: truncate_bytes(&tech, DIGEST),
+        board,
+        guidelines: crate::guidelines::load(root)?.render(categories, &keywords),
+        protect: engine.settings.protect.clone(),
+        cap: engine.settings.limits.prompt_bytes,
+        limit: engine.settings.limit_of(role),
+    })
+}
+
+/// The prompt as the project's `.workflow/prompts/{role}.md` wants it, where there is one.
+pub(super) fn with_override(
+    engine: &Engine,
+    role: Role,
+    prompt: &Prompt,
+    fields: &Map<String, Value>,
+) -> Result<String> {
+    let file = engine.project.root.join(format!(".workflow/prompts/{role}.md"));
+    if !fs::exists(&file) {
+        return Ok(prompt.text.clone());
+    }
+    let template = fs::read_to_string(&file)?;
+    apply_override(&template, &prompt.text, &prompt.report, fields).map_err(|error| {
+        EngineError::input(
+            "a prompt of the project can't be used",
+            vec![format!("{file}:{}:1: {}", error.line, error.message)],
+        )
+    })
 }
 
 /// Leaves the walk if the batch was stopped from outside.

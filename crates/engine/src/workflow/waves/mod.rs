@@ -13,7 +13,10 @@ mod explore;
 mod gates;
 mod jobs;
 mod planning;
+mod preview;
 mod retry;
+
+pub use preview::{Estimate, Preview, PreviewAngle, PreviewJob, PreviewTask, preview};
 
 use planex_core::event::{EventKind, Level};
 use planex_core::gate::Gate;
