@@ -71,6 +71,7 @@ messages! {
     PhaseFinished: "{phase}: {summary}";
     JobActivity: "{item}: {text}";
     ItemFinished: "{item}: {status}";
+    Used: ", {tokens} tokens{cost}" ja "、{tokens} トークン{cost}" zh "，{tokens} 个 token{cost}";
     ItemEnded: "{item}: {status} ({reason})";
     GateAnswered: "gate `{gate}`: {choice} (by {by})" ja "ゲート `{gate}`：{choice}（{by}）" zh "关卡 `{gate}`：{choice}（{by}）";
     SessionEnded: "session {status}: {tokens} tokens{cost}" ja "セッション {status}：{tokens} トークン{cost}" zh "会话 {status}：{tokens} 个 token{cost}";

@@ -39,7 +39,8 @@ pub(crate) fn run(args: &DemoArgs, context: &Context, ui: &mut Ui) -> Result<Exi
     };
     write_project(&dir)?;
     let asks = ui.is_interactive() && !context.common.yes;
-    let context = inside(context, &dir, asks)?;
+    let here = context;
+    let context = inside(here, &dir, asks)?;
     let title = ui.err_colours().paint(Tone::Title, "This is a demo: the agents' answers are recorded.");
     ui.important(title);
     ui.important("The files they change, the tests that run and everything planex does are real.");
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context, ui: &mut Ui) -> Result<Exi
     let host = Host::with(setup, &context, ui, "demo", vec![replay])?;
     let start = Start { requirement: REQUIREMENT.to_owned(), explore: true };
     let end = host.run(|engine| waves::start(engine, start))?;
-    let exit = summary::waves(&end, &context, ui)?;
+    let exit = summary::waves(&end, here, ui)?;
     if asks || exit != Exit::TasksFailed {
         return Ok(exit);
     }
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context, ui: &mut Ui) -> Result<Exi
     let found = session::find(&dir, &end.session, None)?;
     let options = Resume { retry: Some(Vec::new()), ..Resume::default() };
     let end = host.run(|engine| waves::resume(engine, &found, options))?;
-    summary::waves(&end, &context, ui)
+    summary::waves(&end, here, ui)
 }
 
 /// The same context, at home in the sample project and with the recorded agent.

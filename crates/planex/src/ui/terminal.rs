@@ -24,6 +24,8 @@ struct Screen {
     progress: Option<Progress>,
     /// A prompt is open: events gather here, so that neither the journal waits nor the prompt is torn.
     held: Option<Vec<Event>>,
+    /// The gate that was opened last.
+    opened: Option<Gate>,
     /// A signal ends a prompt too.
     cancel: Cancel,
 }
@@ -37,7 +39,7 @@ impl Terminal {
     pub(crate) fn new(ui: Ui, language: Language, cancel: Cancel) -> Self {
         let progress = ui.shows_progress().then(Progress::new);
         let teller = Teller::new(language, ui.verbosity());
-        Self(Arc::new(Mutex::new(Screen { teller, ui, progress, held: None, cancel })))
+        Self(Arc::new(Mutex::new(Screen { teller, ui, progress, held: None, opened: None, cancel })))
     }
 
     fn screen(&self) -> MutexGuard<'_, Screen> {
@@ -65,15 +67,32 @@ impl Screen {
                 None => ui.json_line(event),
             }
         }
+        self.show_passed(&event.kind);
         let mut line = self.teller.line(&event.kind);
         if let Some(progress) = &mut self.progress {
             progress.event(&event.kind);
             // The display shows these; a line for each would push it away.
-            let moving = matches!(event.kind, EventKind::JobStarted { .. } | EventKind::JobActivity { .. });
-            line = line.filter(|_| !moving || self.ui.verbosity() >= Verbosity::Verbose);
+            line = line.filter(|line| !line.moving || self.ui.verbosity() >= Verbosity::Verbose);
         }
         if let Some(line) = line {
             self.say(&line);
+        }
+    }
+
+    /// What a gate was about that nobody is asked, so that people see what was approved.
+    fn show_passed(&mut self, event: &EventKind) {
+        match event {
+            EventKind::GateOpened { gate } => self.opened = Some(gate.clone()),
+            EventKind::GateAnswered { answer } => {
+                let gate = self.opened.take().filter(|gate| gate.id == answer.gate && answer.by == Answerer::Yes);
+                if let Some(gate) = gate.filter(|_| self.ui.verbosity() > Verbosity::Quiet) {
+                    if let Some(progress) = &self.progress {
+                        progress.clear();
+                    }
+                    self.show_gate(&gate);
+                }
+            }
+            _ => {}
         }
     }
 

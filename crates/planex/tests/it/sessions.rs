@@ -11,6 +11,14 @@ fn demo(env: &TestEnv) -> String {
     let line =
         output.stdout.lines().find_map(|line| line.strip_prefix("Session")).unwrap_or_default().trim().to_owned();
     assert!(line.starts_with("wpp-"), "{}", output.stdout);
+    // What was approved by its default is shown; a row ends in one line; paths are from where one is.
+    for part in
+        ["[T1] Keep tags with notes\n", "verify: `sh tests/run.sh`", "T1 Keep tags with notes: completed [replay, "]
+    {
+        assert!(output.stderr.contains(part), "{part}: {}", output.stderr);
+    }
+    assert!(!output.stderr.contains("T1: completed"), "{}", output.stderr);
+    assert!(output.stdout.contains("\nDiscoveries  demo/.workflow/"), "{}", output.stdout);
     line
 }
 
@@ -36,6 +44,13 @@ fn the_demo_runs_without_a_terminal_and_its_session_can_be_looked_at() {
     let _ = inside(&["sessions", "delete", &session]).exits(2);
     let _ = inside(&["sessions", "delete", &session, "-y"]).success();
     assert_eq!(inside(&["sessions", "list", "--json"]).success().stdout, "");
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let env = TestEnv::new();
+    let output = planex(&env, &["demo", "demo", "-q"]).output().success();
+    assert!(!output.stderr.contains("[T1]") && !output.stderr.contains("completed ["), "{}", output.stderr);
 }
 
 #[test]
