@@ -12,3 +12,4 @@ pub mod lock;
 pub mod observe;
 pub mod process;
 pub mod program;
+pub mod terminal;

@@ -59,7 +59,10 @@ impl Flow<'_> {
             Some(assess) => {
                 let kept = assess.angles.len();
                 if kept < count {
-                    self.say(Level::Info, format!("{} named {count} angles; {kept} distinct ones are kept", outcome.agent));
+                    self.say(
+                        Level::Info,
+                        format!("{} named {count} angles; {kept} distinct ones are kept", outcome.agent),
+                    );
                 }
                 Ok(assess)
             }

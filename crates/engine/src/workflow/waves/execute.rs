@@ -156,7 +156,11 @@ impl Flow<'_> {
             let Some(row) = sheet.rows.get_mut(index) else { continue };
             if *ended == Ended::Skipped {
                 row.status = RowStatus::Skipped;
-                let said = if outcome.attempt > 0 && outcome.duration_s > 0.0 { "cancelled by the user" } else { "skipped by the user" };
+                let said = if outcome.attempt > 0 && outcome.duration_s > 0.0 {
+                    "cancelled by the user"
+                } else {
+                    "skipped by the user"
+                };
                 said.clone_into(&mut row.error);
             } else if outcome.status != planex_core::job::JobStatus::Cancelled {
                 row.take(outcome, outcome.files_changed.iter().map(ToString::to_string).collect());

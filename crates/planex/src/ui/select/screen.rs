@@ -9,6 +9,7 @@ use crossterm::event::{
 use crossterm::terminal::{Clear, ClearType, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, queue};
 use planex_core::text::{one_line, wrap};
+use planex_sys::terminal::{self, wait_for_input};
 
 use super::super::colour::{Colours, Tone};
 use super::paint::{Kind, Row};
@@ -81,7 +82,12 @@ impl Screen {
             if (outside.ended)() {
                 return Outcome::Left;
             }
-            match poll(POLL) {
+            // A terminal that was closed must not be read: the reader would spin for ever.
+            if wait_for_input(POLL) == terminal::Input::Gone {
+                return Outcome::Left;
+            }
+            // Not only keys: a resize comes from here too.
+            match poll(Duration::ZERO) {
                 Ok(false) => continue,
                 Ok(true) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
