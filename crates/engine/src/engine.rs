@@ -76,7 +76,7 @@ impl Engine {
         mcp: Option<McpServer>,
     ) -> Self {
         let (env, agents) = (Arc::new(env), Arc::new(agents));
-        let masker = Arc::new(Masker::new(env.vars()));
+        let masker = Arc::new(masker(&env, &settings));
         let clock = Clock::system();
         let executor = LocalExecutor::new(
             Arc::clone(&agents),
@@ -112,7 +112,7 @@ impl Engine {
             ..Policy::default()
         };
         Self {
-            masker: Arc::new(Masker::new(env.vars())),
+            masker: Arc::new(masker(&env, &settings)),
             native: Arc::new(Native::new(project.root.clone(), None, zone.stamp(clock.now()))),
             settings,
             env,
@@ -249,6 +249,13 @@ fn no_agent(role: Role) -> EngineError {
     EngineError::new(ErrorKind::NoAgent, format!("no agent is usable for the role {role}"))
         .hint("install and log in to one of claude, codex, gemini, qwen or opencode; `planex agent list` says how")
         .hint("or set your own under [agents.NAME] and choose it with --agent NAME")
+}
+
+/// Masks secrets of the environment and of what the configuration adds to it for agents and roles.
+fn masker(env: &Environment, settings: &Settings) -> Masker {
+    let of_agents = settings.agents.values().flat_map(|agent| &agent.env);
+    let of_roles = settings.roles.values().flat_map(|role| &role.env);
+    Masker::new(env.vars().iter().chain(of_agents).chain(of_roles))
 }
 
 /// A session that this process drives.

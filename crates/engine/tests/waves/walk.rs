@@ -147,3 +147,13 @@ async fn without_exploring_there_is_no_explore_csv_and_no_link_is_missed() {
     assert_eq!(bench.ran("assess assess"), 0);
     assert!(!bench.read("context.md").contains("linked to no exploration"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn secrets_of_the_configuration_are_masked_in_what_is_kept() {
+    let mut bench = Bench::new();
+    let env = [("MY_API_KEY".to_owned(), "hunter2hunter2".to_owned())].into();
+    let agent = planex_core::settings::AgentSettings { env, ..Default::default() };
+    bench.settings.agents.insert("mine".to_owned(), agent);
+    let engine = bench.engine(&script(diamond(), |_, _| None), vec![]);
+    assert_eq!(engine.masker.mask("key hunter2hunter2 end"), "key *** end");
+}

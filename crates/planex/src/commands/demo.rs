@@ -29,6 +29,7 @@ pub(crate) struct DemoArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    context.refuse_inside_job("demo")?;
     if context.common.dry_run {
         return Err(CliError::usage("`planex demo` has no --dry-run: its agents are recorded anyway")
             .hint("`planex waves --dry-run \"…\"` shows what a requirement of yours would do"));

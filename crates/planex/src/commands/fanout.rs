@@ -49,6 +49,7 @@ pub(crate) struct FanoutArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &FanoutArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    context.refuse_inside_job("fanout")?;
     let options = options(args, context)?;
     let mut limited = context.clone();
     if args.max_runtime.is_some() && context.common.timeout.is_some() {

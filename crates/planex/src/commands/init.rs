@@ -18,6 +18,7 @@ pub(crate) struct InitArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &InitArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    context.refuse_inside_job("init")?;
     let setup = Setup::read(context)?;
     let root = &setup.project.root;
     let config = root.join("planex.toml");

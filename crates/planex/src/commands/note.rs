@@ -23,6 +23,7 @@ pub(crate) struct NoteArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &NoteArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    context.refuse_inside_job("note")?;
     let found = session::find(&project(context).root, &args.session, None)?;
     require_task(&found, &args.task)?;
     let text = if args.text == "-" { from_stdin()? } else { args.text.clone() };

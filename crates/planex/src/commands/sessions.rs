@@ -60,6 +60,9 @@ const REQUIREMENT: usize = 60;
 pub(crate) fn run(args: &SessionsArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
     let root = project(context).root;
     let now = planex_sys::clock::now();
+    if !matches!(args.command, SessionsCommand::List | SessionsCommand::Show { .. }) {
+        context.refuse_inside_job("sessions archive, delete and prune")?;
+    }
     match &args.command {
         SessionsCommand::List => list(&root, ui),
         SessionsCommand::Show { session } => show(&session::find(&root, session, None)?, context, ui),

@@ -32,6 +32,7 @@ pub(crate) struct WavesArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &WavesArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
+    context.refuse_inside_job("waves")?;
     if context.common.dry_run {
         return dry_run(args, context, ui);
     }

@@ -68,7 +68,11 @@ fn invalid_input_is_three() {
 #[test]
 fn a_job_may_not_answer_its_own_gate() {
     let env = TestEnv::new();
-    for args in [&["answer", "s", "q=a"][..], &["trust"], &["resume"], &["cancel", "s"]] {
+    let driving =
+        [&["waves", "-y", "x"][..], &["waves", "--continue"], &["fanout", "a.csv", "--instruction", "b"], &["demo"]];
+    let deciding =
+        [&["answer", "s", "q=a"][..], &["trust"], &["resume"], &["cancel", "s"], &["init"], &["note", "s", "T1", "x"]];
+    for args in driving.into_iter().chain(deciding).chain([&["sessions", "delete", "-y", "s"][..]]) {
         let output = planex(&env, args).env("PLANEX_JOB_ID", "s-T1").output().exits(2);
         assert!(
             output.stderr.contains("is refused inside a job") || output.stderr.contains("are refused"),
