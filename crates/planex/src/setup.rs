@@ -1,6 +1,7 @@
 //! From options, environment and files to [`Settings`]: reading here, merging in `planex_core::settings`.
 
 use camino::Utf8PathBuf;
+use planex_agents::KNOWN;
 use planex_core::settings::Settings;
 use planex_core::settings::file::{Source, parse};
 use planex_core::settings::load::{Flags, Loaded, Sources, load};
@@ -132,14 +133,19 @@ fn load_files(context: &Context, folders: &Folders, project: &Project, trusted: 
     let as_source = |pair: &'_ Option<(String, String)>| pair.clone();
     let (user, project) = (as_source(&user), as_source(&project));
     let flags = flags(&context.common);
-    load(Sources {
+    let mut loaded = load(Sources {
         user: user.as_ref().map(|(file, text)| Source { file, text }),
         project: project.as_ref().map(|(file, text)| Source { file, text }),
         trusted,
         variables: context.env.vars(),
         flags: &flags,
     })
-    .map_err(|faults| config_error(&faults))
+    .map_err(|faults| config_error(&faults))?;
+    // A file of another program: what is wrong with it stops nothing, `planex doctor` says it.
+    let (tools, _) = extra_tools(folders);
+    let known = KNOWN.map(|known| known.name);
+    loaded.prefer(&tools, &known, TOOLS);
+    Ok(loaded)
 }
 
 /// A path as it is shown: relative to where the command works, if it lies below.
@@ -206,10 +212,24 @@ pub(crate) fn config_faults(context: &Context, folders: &Folders, project: &Proj
         .collect()
 }
 
+/// The file of the reference system that names tools.
+const TOOLS: &str = "cli-tools.json";
+
+/// Enabled tools of that file that are no agent of planex, neither known nor configured.
+pub(crate) fn unknown_tools(setup: &Setup) -> Vec<String> {
+    let known = KNOWN.map(|known| known.name);
+    let (tools, _) = extra_tools(&setup.folders);
+    let unknown = |tool: &Tool| {
+        let configured = setup.settings().agents.contains_key(&tool.name);
+        tool.enabled && tool.agent(&known).is_none() && !configured && tool.name != planex_engine::engine::NATIVE
+    };
+    tools.into_iter().filter(unknown).map(|tool| tool.name).collect()
+}
+
 /// Tools that a `cli-tools.json` of the reference system names, and what is wrong with the file.
 pub(crate) fn extra_tools(folders: &Folders) -> (Vec<Tool>, Option<String>) {
     let Some(home) = &folders.home else { return (Vec::new(), None) };
-    let path = home.join(".claude/cli-tools.json");
+    let path = home.join(".claude").join(TOOLS);
     match read(&path) {
         Ok(Some(text)) => match parse_tools(&text) {
             Ok(tools) => (tools, None),

@@ -9,6 +9,8 @@ pub enum Origin {
     Default,
     /// The language of the machine's locale, by this variable.
     Locale(&'static str),
+    /// A `cli-tools.json` of the reference system, this file; weaker than every configuration.
+    Tools(String),
     /// The user's `planex/config.toml`.
     User(Place),
     /// `planex.toml` of the project.
@@ -60,6 +62,7 @@ impl fmt::Display for Origin {
             Self::Default => f.write_str("default"),
             Self::Locale(name) | Self::Variable(name) => write!(f, "${name}"),
             Self::User(place) | Self::Project(place) => write!(f, "{}:{}", place.file, place.line),
+            Self::Tools(file) => f.write_str(file),
             Self::Flag(name) => f.write_str(name),
         }
     }

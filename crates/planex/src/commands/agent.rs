@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
 use crate::host::{Host, agents, mcp_server, native, runtime};
 use crate::input;
-use crate::setup::Setup;
+use crate::setup::{Setup, unknown_tools};
 use crate::ui::Ui;
 use crate::ui::table::Table;
 
@@ -99,8 +99,18 @@ fn list(context: &Context, ui: &mut Ui) -> Result<Exit> {
         let version = probe.version.clone().unwrap_or_else(|| "-".to_owned());
         table.row([probe.name.clone(), usable.to_owned(), version, login(probe).to_owned(), abilities(probe)]);
     }
+    let named = unknown_tools(&setup);
+    for name in &named {
+        if ui.is_json() {
+            ui.json_line(&serde_json::json!({ "name": name, "found": null, "how_to_get": no_command(name) }));
+        }
+        table.row([name.as_str(), "no", "-", "no command", ""].map(str::to_owned));
+    }
     if !ui.is_json() {
         ui.table(&table);
+    }
+    for name in &named {
+        ui.status(format_args!("{}: {}", one_line(name), no_command(name)));
     }
     for probe in &probes {
         if let Some(remedy) = probe.remedy() {
@@ -108,6 +118,10 @@ fn list(context: &Context, ui: &mut Ui) -> Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+fn no_command(name: &str) -> String {
+    format!("named by cli-tools.json, no command: set [agents.{}]", one_line(name))
 }
 
 /// What an agent is asked to show that it works.

@@ -67,3 +67,28 @@ fn the_list_says_how_to_get_what_is_missing() {
     assert!(output.stdout.contains("native") && output.stdout.contains("answers"), "{}", output.stdout);
     assert!(output.stderr.contains("npm install -g"), "{}", output.stderr);
 }
+
+#[test]
+fn tools_of_the_reference_system_give_models_and_names() {
+    let env = TestEnv::new();
+    let tools = r#"{"tools": {"gemini": {"enabled": true, "primaryModel": "g-pro"}, "other": {"enabled": true},
+        "off": {"enabled": false}, "codex": {"enabled": true, "primaryModel": "c-one"}}}"#;
+    env.write("../home/.claude/cli-tools.json", tools);
+    env.write("../home/.config/planex/config.toml", "[agents.codex]\nmodel = \"mine\"\n");
+    let config = ok(&env, &["config", "show"]).stdout;
+    let line = |name: &str| config.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+    assert!(line("agents.gemini.model = g-pro").ends_with("# cli-tools.json"), "{config}");
+    assert!(line("agents.codex.model").starts_with("agents.codex.model = mine"), "{config}");
+    let list = ok(&env, &["agent", "list"]);
+    assert!(list.stdout.contains("other") && !list.stdout.contains("off "), "{}", list.stdout);
+    let said = "other: named by cli-tools.json, no command: set [agents.other]";
+    assert!(list.stderr.contains(said), "{}", list.stderr);
+    // The model of the file is an argument of the agent's command.
+    env.script("gemini", "#!/bin/sh\necho 1.0.0\n");
+    let run = ["agent", "run", "--dry-run", "--tool", "gemini", "-p", "x"];
+    let shown = planex(&env, &run).env("GEMINI_API_KEY", "dummy").output().success().stdout;
+    assert!(shown.contains("g-pro"), "{shown}");
+    // Nonsense stops nothing.
+    env.write("../home/.claude/cli-tools.json", "{");
+    ok(&env, &["config", "show"]);
+}

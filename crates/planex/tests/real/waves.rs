@@ -69,17 +69,19 @@ fn column(env: &TestEnv, name: &str) -> Vec<String> {
 }
 
 /// Explores, plans, changes files in three waves, merges, reports.
-fn runs_a_diamond(agent: &str, tells_cost: bool) {
+fn runs_a_diamond(agent: &str, at_once: &str, tells_cost: bool) {
     let server = ModelServer::start(script(false));
     let env = project(&server, &[agent]);
     let before = env.git(&["status", "--porcelain"]);
-    let output = planex(&env, &["waves", "-y", "--agent", agent, "Add four modules"]);
+    let output = planex(&env, &["waves", "-y", "-c", at_once, "--agent", agent, "Add four modules"]);
     let said = format!("{}\n{}", output.stdout, output.stderr);
     assert_eq!(output.code(), Some(0), "{said}");
     assert_eq!(column(&env, "status"), ["completed"; 4], "{said}");
     assert_eq!(column(&env, "wave"), ["1", "2", "2", "3"]);
     let files = ["alpha", "beta", "gamma", "delta"].map(|folder| format!("src/{folder}/mod.rs"));
-    assert_eq!(column(&env, "files_modified"), files, "observed, not claimed: {said}");
+    let results: Vec<_> =
+        server.requests_with("Task ID: T").iter().map(planex_testkit::ModelRequest::tool_results).collect();
+    assert_eq!(column(&env, "files_modified"), files, "observed, not claimed: {said}\n{results:#?}");
     assert_eq!(env.read("src/delta/mod.rs"), "// T4\n");
     let context = env.read(format!("{}/context.md", session(&env)));
     assert!(context.contains("| Waves | 3 |"), "{context}");
@@ -102,12 +104,14 @@ fn runs_a_diamond(agent: &str, tells_cost: bool) {
 
 #[test]
 fn codex_runs_a_diamond() {
-    runs_a_diamond("codex", false);
+    // One at a time: two sandboxes of codex in one folder disturb each other's mount points now and then, and the command
+    // of one fails. A work tree for each task comes with part 2.
+    runs_a_diamond("codex", "1", false);
 }
 
 #[test]
 fn claude_runs_a_diamond() {
-    runs_a_diamond("claude", true);
+    runs_a_diamond("claude", "4", true);
 }
 
 #[test]
