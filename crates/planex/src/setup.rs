@@ -19,6 +19,9 @@ use crate::ui::Ui;
 use crate::ui::colour::Tone;
 use crate::ui::select::confirm;
 
+/// Largest configuration file, in bytes.
+const LARGEST: u64 = 1 << 20;
+
 /// What a command that works in a project starts from.
 #[derive(Debug)]
 pub(crate) struct Setup {
@@ -55,6 +58,8 @@ impl Setup {
     pub(crate) fn read(context: &Context) -> Result<Self> {
         let folders = Folders::of(&context.env);
         let project = Project::find(&context.dir, folders.home.as_deref());
+        // Before anything reads it whole.
+        require_plain(&project.root.join("planex.toml"))?;
         let untrusted = match (context.common.trust, trust_store(&folders)) {
             (true, _) => None,
             (false, Ok(store)) => match store.status(&project.root)? {
@@ -109,7 +114,21 @@ pub(crate) fn ask_trust(root: &camino::Utf8Path, parts: &TrustedParts, ui: &mut 
         .ok_or_else(|| CliError::new(Exit::Stopped, "not trusted").hint(format!("planex trust {root}")))
 }
 
+/// Refuses what is no plain file of a sensible size; an absent one is fine.
+fn require_plain(path: &camino::Utf8Path) -> Result<()> {
+    // A repository may hold anything under this name: a device would be read for ever.
+    if planex_sys::fs::exists(path) {
+        let meta = planex_sys::fs::metadata(path)?;
+        if !meta.is_file() || meta.len() > LARGEST {
+            return Err(CliError::input(format!("{path} is no file of at most {LARGEST} bytes"))
+                .hint("put a plain configuration file there, or take it away"));
+        }
+    }
+    Ok(())
+}
+
 fn read(path: &camino::Utf8Path) -> Result<Option<String>> {
+    require_plain(path)?;
     let Some(bytes) = planex_sys::fs::read_if_exists(path)? else { return Ok(None) };
     let text = String::from_utf8(bytes).map_err(|error| {
         CliError::input(format!("{path} is not UTF-8"))

@@ -12,6 +12,6 @@ pub use explore::{ExploreRow, explore_table, explore_waves, read_explore};
 pub use merge::{EXPLORE_FINDINGS, SKIPPED, TASK_FINDINGS, cascade, next_wave};
 pub use sheet::{Fault, Row, RowStatus, Sheet, State};
 pub use task::{
-    STATE_COLUMNS, TaskPlan, TaskRow, approval_hash, hint_files, hint_tips, plan_of, read_tasks, task_table,
-    validate_tasks,
+    COLUMNS as TASK_COLUMNS, INPUT_COLUMNS, STATE_COLUMNS, TaskPlan, TaskRow, approval_hash, hint_files, hint_tips,
+    plan_of, read_tasks, task_table, validate_tasks,
 };

@@ -11,7 +11,7 @@ use crate::settings::OverlapPolicy;
 use crate::waves::{self, WaveFault, WaveInput, WavePlan};
 
 /// Columns of `tasks.csv`, in the seed's order.
-const COLUMNS: [&str; 17] = [
+pub const COLUMNS: [&str; 17] = [
     "id",
     "title",
     "description",
@@ -30,6 +30,9 @@ const COLUMNS: [&str; 17] = [
     "acceptance_met",
     "error",
 ];
+
+/// The columns of [`COLUMNS`] that a wave's file has: what a task is given, and its wave.
+pub const INPUT_COLUMNS: usize = 11;
 
 /// Columns that planex writes; all others are what the user approves.
 pub const STATE_COLUMNS: [&str; 8] =

@@ -124,3 +124,12 @@ fn guidelines_are_made_listed_and_loaded() {
     assert!(with.contains("Use the builder.") && !without.contains("Use the builder."), "{with}\n{without}");
     exits(&env, &["spec", "load", "--category", "plan"], 2);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_device_under_the_name_of_the_configuration_is_refused() {
+    let env = TestEnv::new();
+    std::os::unix::fs::symlink("/dev/zero", env.dir().join("planex.toml")).unwrap();
+    let output = planex(&env, &["config", "show"]).output().exits(3);
+    assert!(output.stderr.contains("planex.toml is no file"), "{}", output.stderr);
+}

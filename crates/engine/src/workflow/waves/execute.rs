@@ -11,7 +11,7 @@ use planex_core::event::{EventKind, Level};
 use planex_core::job::{JobOutcome, Mode, Role};
 use planex_core::prompt::waves as prompt;
 use planex_core::report::prev_context;
-use planex_core::rows::{RowStatus, Sheet, TaskPlan, TaskRow, cascade, next_wave};
+use planex_core::rows::{INPUT_COLUMNS, RowStatus, Sheet, TASK_COLUMNS, TaskPlan, TaskRow, cascade, next_wave};
 use planex_sys::fs;
 use serde_json::{Map, Value};
 
@@ -20,21 +20,6 @@ use super::jobs::{Wanted, leave_if_stopped};
 use super::{Flow, Walk};
 use crate::error::Result;
 use crate::run::{Ended, JobRequest, Next};
-
-/// Columns of a wave's file; `prev_context` follows at its end.
-const INPUT: [&str; 11] = [
-    "id",
-    "title",
-    "description",
-    "test",
-    "acceptance_criteria",
-    "scope",
-    "hints",
-    "execution_directives",
-    "deps",
-    "context_from",
-    "wave",
-];
 
 /// One wave, ready to run.
 struct Wave {
@@ -236,11 +221,13 @@ fn fields(sheet: &Sheet<TaskRow>, index: usize, context: &str) -> Map<String, Va
 }
 
 fn wave_table(sheet: &Sheet<TaskRow>, wave: &Wave) -> Table {
-    let columns = INPUT.iter().copied().chain(["prev_context"]).map(str::to_owned);
+    // `prev_context` stands at the end (spec 20).
+    let input = TASK_COLUMNS.iter().take(INPUT_COLUMNS);
+    let columns = input.clone().copied().chain(["prev_context"]).map(str::to_owned);
     let mut table = Table::new(columns.collect());
     for (index, context) in wave.rows.iter().zip(&wave.contexts) {
         let mut cells: Vec<String> =
-            INPUT.iter().map(|column| sheet.table().cell(*index, column).unwrap_or_default().to_owned()).collect();
+            input.clone().map(|column| sheet.table().cell(*index, column).unwrap_or_default().to_owned()).collect();
         cells.push(context.clone());
         table.push(cells);
     }
