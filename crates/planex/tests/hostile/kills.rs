@@ -54,9 +54,7 @@ fn one_session(dice: &mut Dice, most: usize) -> usize {
     let (env, agent) = project(&json!({ "rules": rules }), "");
     let mut hits = 0;
     for round in 0..most {
-        let args: &[&str] =
-            if env.exists(".workflow/.lite-plan") { &["resume", "-y"] } else { &["waves", "-y", "Make twelve files"] };
-        let mut run = planex(&env, args).spawn();
+        let mut run = planex(&env, &words(&go_on(&env))).spawn();
         std::thread::sleep(Duration::from_millis(dice.below(if round == 0 { 1500 } else { 900 })));
         if run.is_done() {
             let output = run.wait();
