@@ -3,6 +3,7 @@
 //! Everything here is a value or a function from values to values, so all of it can be tested without a machine around
 //! it. What a room outside needs to agree on (jobs, events, gates, settings, rows) is defined here.
 
+pub mod command;
 pub mod csv;
 pub mod discovery;
 pub mod event;
