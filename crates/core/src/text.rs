@@ -10,6 +10,6 @@ mod markdown;
 mod safe;
 
 pub use columns::{fit, pad, width, wrap};
-pub use cut::{head_tail, truncate_bytes, truncate_chars};
+pub use cut::{end_chars, head_tail, truncate_bytes, truncate_chars};
 pub use markdown::{md_cell, md_text};
 pub use safe::{one_line, safe, strip_controls};

@@ -5,7 +5,8 @@
 //!
 //! Rooms: [`store`] (all paths), [`session`], [`journal`], [`gate`], [`requests`] and [`registry`] (a session's files),
 //! [`board`] and [`guidelines`] (what agents share and must obey), [`run`] (the dispatcher), [`attribution`] (whose
-//! change is it), [`project`] and [`trust`] (where planex works), [`engine`] (all of it tied together), [`workflow`].
+//! change is it), [`verify`] (commands
+//! that planex runs itself), [`project`] and [`trust`] (where planex works), [`engine`] (all of it tied together), [`workflow`].
 
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make and break files on purpose"))]
 
@@ -29,6 +30,7 @@ pub mod single;
 pub mod store;
 pub mod trust;
 pub mod usage;
+pub mod verify;
 pub mod workflow;
 
 pub use cancel::Cancel;

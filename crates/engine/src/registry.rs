@@ -165,13 +165,13 @@ pub fn resume_command(run_id: &str, agent: &str) -> String {
     format!("planex agent run --tool {agent} --resume {run_id} -p \"go on\"")
 }
 
-/// Ends what killed runs left behind (spec 10, *Running*: known by boot id, pid and start time). Gives what could not be
+/// Ends what killed runs and checks left behind (spec 10, *Running*: known by boot id, pid and start time). Gives what could not be
 /// ended. Only for the holder of the session's lock; blocks for some seconds where something is left.
 ///
 /// # Errors
 /// The runs cannot be listed.
 pub fn end_leftovers(paths: &SessionPaths) -> Result<Vec<String>> {
-    let mut idents: Vec<Ident> = Vec::new();
+    let mut idents: Vec<Ident> = crate::verify::idents(paths)?;
     // Runs that finished have nothing left.
     for run in runs(paths)?.into_iter().filter(|run| run.outcome.is_none()) {
         let bytes = fs::read_if_exists(&run.paths.ident())?.unwrap_or_default();

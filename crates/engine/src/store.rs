@@ -47,6 +47,18 @@ impl SessionPaths {
         self.runs().join(run_id)
     }
 
+    /// Folder of all checks.
+    #[must_use]
+    pub fn all_checks(&self) -> Utf8PathBuf {
+        self.planex().join("checks")
+    }
+
+    /// Logs of the commands that planex runs to verify `name`: a run's id, `baseline`, `merged-2`.
+    #[must_use]
+    pub fn checks(&self, name: &str) -> Utf8PathBuf {
+        self.all_checks().join(name)
+    }
+
     /// Folder of gates and answers.
     #[must_use]
     pub fn gates(&self) -> Utf8PathBuf {
@@ -198,6 +210,7 @@ mod tests {
         let all = [
             paths.meta(),
             paths.run("a-T1"),
+            paths.checks("a-T1"),
             paths.gate("tasks"),
             paths.answer("tasks"),
             paths.requests(),

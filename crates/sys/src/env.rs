@@ -3,6 +3,19 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+/// What planex sets for a run, besides `PLANEX_FIELD_…`.
+const OF_A_RUN: [&str; 9] = [
+    "PLANEX_JOB_ID",
+    "PLANEX_ROLE",
+    "PLANEX_MODE",
+    "PLANEX_SESSION_DIR",
+    "PLANEX_PROMPT_FILE",
+    "PLANEX_SCHEMA_FILE",
+    "PLANEX_RESULT_FILE",
+    "PLANEX_ROW_FILE",
+    "PLANEX_CHECK_LOG",
+];
+
 /// Environment variables as a value.
 ///
 /// Names that are not UTF-8 are left out; values that are not UTF-8 are kept with U+FFFD in place of the bytes that
@@ -72,6 +85,15 @@ impl Environment {
         self.vars
     }
 
+    /// The same without the variables of a run that planex itself may be part of (`PLANEX_JOB_ID`, …): what is started
+    /// is none of that run.
+    #[must_use]
+    pub fn outside_a_run(&self) -> Self {
+        let foreign = |name: &str| OF_A_RUN.contains(&name) || name.starts_with("PLANEX_FIELD_");
+        let vars = self.vars.iter().filter(|(name, _)| !foreign(name));
+        Self { vars: vars.map(|(name, value)| (name.clone(), value.clone())).collect(), lossy: self.lossy.clone() }
+    }
+
     /// Names of variables that could not be taken over as they are (see the type).
     #[must_use]
     pub fn lossy(&self) -> &[String] {
@@ -99,6 +121,13 @@ mod tests {
         env.set("C", "3");
         env.remove("A");
         assert_eq!(env.vars().keys().map(String::as_str).collect::<Vec<_>>(), ["B", "C"]);
+    }
+
+    #[test]
+    fn a_run_is_left_outside() {
+        let vars = [("PATH", "/bin"), ("PLANEX_HOME", "h"), ("PLANEX_JOB_ID", "j"), ("PLANEX_FIELD_ID", "T1")];
+        let env: Environment = vars.into_iter().collect();
+        assert_eq!(env.outside_a_run().vars().keys().collect::<Vec<_>>(), ["PATH", "PLANEX_HOME"]);
     }
 
     #[cfg(unix)]

@@ -35,19 +35,14 @@ pub(crate) fn prepare(spec: &JobSpec, files: &RunFiles) -> Result<(), PathError>
 /// What an agent inherits: planex's environment without the variables of a run that planex itself may be part of, with
 /// those of the agent's and the role's configuration.
 pub(crate) fn inherited(spec: &JobSpec, environment: &Environment, of_agent: &BTreeMap<String, String>) -> Environment {
-    const OF_A_RUN: [&str; 8] = [
-        "PLANEX_JOB_ID",
-        "PLANEX_ROLE",
-        "PLANEX_MODE",
-        "PLANEX_SESSION_DIR",
-        "PLANEX_PROMPT_FILE",
-        "PLANEX_SCHEMA_FILE",
-        "PLANEX_RESULT_FILE",
-        "PLANEX_ROW_FILE",
-    ];
-    let foreign = |name: &str| OF_A_RUN.contains(&name) || name.starts_with("PLANEX_FIELD_");
-    let kept = environment.vars().iter().filter(|(name, _)| !foreign(name));
-    kept.chain(of_agent).chain(&spec.env).map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    let outside = environment.outside_a_run();
+    outside
+        .vars()
+        .iter()
+        .chain(of_agent)
+        .chain(&spec.env)
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect()
 }
 
 /// The variables that every job sees (spec 10, *A custom agent*).

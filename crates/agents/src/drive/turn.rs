@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use planex_core::job::{Exit, Usage};
-use planex_sys::process::{Child, Clean, Ended};
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use planex_sys::process::{CHUNK, Child, Clean, Ended, drain, next_bytes};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -17,9 +16,6 @@ use super::output::Stream;
 use crate::adapter::{AgentEvent, EndBy, Ending, Reader};
 use crate::fault::Fault;
 
-/// Bytes read at once.
-const CHUNK: usize = 64 * 1024;
-
 /// Between looks at the clock, at reports and at the idle limit.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -28,9 +24,6 @@ const LINGER: Duration = Duration::from_secs(10);
 
 /// How long in all.
 const LINGER_MOST: Duration = Duration::from_secs(60);
-
-/// How long output is still read after nothing of the job is left (someone else holds the pipe).
-const DRAIN: Duration = Duration::from_millis(500);
 
 /// Least time between two lines of activity.
 const ACTIVITY_EVERY: Duration = Duration::from_millis(150);
@@ -130,11 +123,11 @@ impl Turn<'_> {
             let ending = why.is_some() || self.context.kill.is_cancelled();
             tokio::select! {
                 clean = child.clean() => break clean,
-                got = read(&mut out, &mut out_buffer), if out_open => match got {
+                got = next_bytes(&mut out, &mut out_buffer), if out_open => match got {
                     Some(bytes) => self.take(From::Out, bytes),
                     None => out_open = false,
                 },
-                got = read(&mut err, &mut err_buffer), if err_open => match got {
+                got = next_bytes(&mut err, &mut err_buffer), if err_open => match got {
                     Some(bytes) => self.take(From::Err, bytes),
                     None => err_open = false,
                 },
@@ -155,24 +148,13 @@ impl Turn<'_> {
                 }
             }
         };
-        self.drain(&mut out, From::Out, out_open).await;
-        self.drain(&mut err, From::Err, err_open).await;
+        if out_open {
+            drain(&mut out, |bytes| self.take(From::Out, bytes)).await;
+        }
+        if err_open {
+            drain(&mut err, |bytes| self.take(From::Err, bytes)).await;
+        }
         self.close(child.wait().await, why, clean)
-    }
-
-    /// Output that is in the pipes although nothing of the job is left.
-    async fn drain(&mut self, stream: &mut (impl AsyncRead + Unpin), from: From, open: bool) {
-        let until = Instant::now() + DRAIN;
-        let mut buffer = vec![0; CHUNK];
-        if !open {
-            return;
-        }
-        loop {
-            match tokio::time::timeout_at(until, read(stream, &mut buffer)).await {
-                Ok(Some(bytes)) => self.take(from, bytes),
-                Ok(None) | Err(_) => return,
-            }
-        }
     }
 
     /// The agent's own way first, then SIGTERM and SIGKILL to all.
@@ -301,7 +283,7 @@ impl Turn<'_> {
             notes.push(format!("{skipped} lines of output were too long to be looked at"));
         }
         for stream in [&self.stdout, &self.stderr] {
-            if let Some(error) = &stream.broken {
+            if let Some(error) = stream.broken() {
                 notes.push(format!("the run's log is not complete: {error}"));
             }
         }
@@ -311,14 +293,6 @@ impl Turn<'_> {
             Clean::Left(left) => left.iter().map(|process| format!("{} {}", process.pid, process.command)).collect(),
         };
         TurnEnd { ending, exit: ended.exit, limit: ended.limit, why, left, notes }
-    }
-}
-
-/// The next bytes; `None` at the end or when reading fails.
-async fn read<'b>(stream: &mut (impl AsyncRead + Unpin), buffer: &'b mut [u8]) -> Option<&'b [u8]> {
-    match stream.read(buffer).await {
-        Ok(0) | Err(_) => None,
-        Ok(count) => buffer.get(..count),
     }
 }
 

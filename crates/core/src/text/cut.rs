@@ -34,6 +34,16 @@ pub fn truncate_bytes(text: &str, max: usize) -> String {
     }
 }
 
+/// Keeps the end of `text` in at most `max` characters, the `…` at its beginning included.
+#[must_use]
+pub fn end_chars(text: &str, max: usize) -> String {
+    match max.checked_sub(1).map(|last| text.char_indices().nth_back(last)) {
+        None => String::new(),
+        Some(None | Some((0, _))) => text.to_owned(),
+        Some(Some((first, c))) => format!("…{}", text.get(first + c.len_utf8()..).unwrap_or_default()),
+    }
+}
+
 /// Keeps beginning and end of `text` in at most `max` bytes, with a line in between that says how much is left out.
 ///
 /// Two thirds go to the beginning. A `max` too small for that line gives [`truncate_bytes`].
@@ -94,7 +104,7 @@ pub(super) fn joined(a: char, b: char) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{head_tail, truncate_bytes, truncate_chars};
+    use super::{end_chars, head_tail, truncate_bytes, truncate_chars};
 
     #[test]
     fn characters_are_counted_with_the_mark() {
@@ -118,6 +128,20 @@ mod tests {
     }
 
     #[test]
+    fn the_end_is_counted_with_the_mark() {
+        for (text, max, expected) in [
+            ("abcdef", 6, "abcdef"),
+            ("abcdef", 3, "…ef"),
+            ("日本語", 2, "…語"),
+            ("ab", 1, "…"),
+            ("ab", 0, ""),
+            ("", 3, ""),
+        ] {
+            assert_eq!(end_chars(text, max), expected, "{text} {max}");
+        }
+    }
+
+    #[test]
     fn the_gap_is_said() {
         let text = format!("{}{}", "a".repeat(500), "z".repeat(500));
         let cut = head_tail(&text, 200);
@@ -133,6 +157,7 @@ mod tests {
         fn limits_hold(text in any::<String>(), max in 0_usize..60) {
             prop_assert!(truncate_chars(&text, max).chars().count() <= max);
             prop_assert!(truncate_bytes(&text, max).len() <= max);
+            prop_assert!(end_chars(&text, max).chars().count() <= max);
             prop_assert!(head_tail(&text, max).len() <= max);
         }
 

@@ -2,13 +2,14 @@
 //!
 //! - [`write_atomic`] for whole files: a reader sees the old content or the new, never a part, at any instant.
 //! - [`append_line`] and [`AppendLog`] for line files that grow.
-//! - [`CappedLog`] for output of unknown size.
+//! - [`CappedLog`] for output of unknown size, [`MaskedLog`] where it may hold secrets.
 //! - [`safe_join`] for names that come from plans, CSVs and agents.
 
 mod append;
 mod atomic;
 mod capped;
 mod join;
+mod masked;
 
 use std::fmt;
 use std::fs::Metadata;
@@ -20,6 +21,7 @@ pub use append::{AppendLog, append_line};
 pub use atomic::{remove_temporaries, write_atomic, write_atomic_nosync, write_private};
 pub use capped::{CappedLog, CappedSummary};
 pub use join::{JoinError, safe_join};
+pub use masked::MaskedLog;
 
 /// A failure of the file system, with what was tried and where.
 #[derive(Debug)]

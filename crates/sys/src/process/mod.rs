@@ -27,6 +27,7 @@ mod command;
 mod fallback;
 #[cfg(target_os = "linux")]
 mod linux;
+mod read;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -41,6 +42,7 @@ pub use command::{CommandSpec, Output, RunError, run, run_async};
 pub use fallback::{Child, Guardian, end_leftovers, main_if_guardian};
 #[cfg(target_os = "linux")]
 pub use linux::{Child, Guardian, end_leftovers, main_if_guardian};
+pub use read::{CHUNK, drain, next_bytes};
 
 /// Longest time that a job's processes are asked to end when planex itself is gone, whatever their grace period: no
 /// orphan survives planex by more than 10 s (spec 10, *Running*).
@@ -145,7 +147,7 @@ pub enum Clean {
 }
 
 /// Variables whose value only one run has; the first that is set becomes [`Ident::mark`].
-const MARKS: [&str; 2] = ["PLANEX_RESULT_FILE", "PLANEX_JOB_ID"];
+const MARKS: [&str; 3] = ["PLANEX_CHECK_LOG", "PLANEX_RESULT_FILE", "PLANEX_JOB_ID"];
 
 fn mark_of(env: &BTreeMap<String, String>) -> Option<String> {
     MARKS.iter().find_map(|name| env.get(*name).map(|value| format!("{name}={value}")))
