@@ -44,7 +44,7 @@ impl FaultKind {
 pub struct Fault {
     /// Its kind.
     pub kind: FaultKind,
-    /// What the agent said (capped, not yet masked).
+    /// What the agent said (capped; what adapters read is masked already).
     pub message: String,
 }
 

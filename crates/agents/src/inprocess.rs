@@ -40,7 +40,7 @@ impl Control {
 
     /// Says what is being done right now, one line; dropped when nobody keeps up.
     pub fn activity(&self, text: &str) {
-        let line = self.context.masker.mask(&crate::drive::one_line(text)).into_owned();
+        let line = crate::drive::one_line(&self.context.masker.mask(text));
         let _ = self.updates.try_send(Update::Activity(line));
     }
 

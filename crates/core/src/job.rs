@@ -363,3 +363,30 @@ pub struct JobOutcome {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_running: Vec<String>,
 }
+
+impl JobOutcome {
+    /// The failed outcome of a job whose agent was never started: no result, no usage, attempt 0.
+    #[must_use]
+    pub fn not_run(spec: &JobSpec, agent: String, cause: Cause, at: jiff::Timestamp) -> Self {
+        Self {
+            run_id: spec.run_id.clone(),
+            role: spec.role,
+            agent,
+            model: None,
+            status: JobStatus::Failed,
+            cause: Some(cause),
+            result: None,
+            source: None,
+            notes: Vec::new(),
+            text: String::new(),
+            agent_session: None,
+            usage: Usage::default(),
+            started_at: at,
+            duration_s: 0.0,
+            exit: None,
+            files_changed: Vec::new(),
+            attempt: 0,
+            left_running: Vec::new(),
+        }
+    }
+}

@@ -119,6 +119,26 @@ impl Masker {
         }
     }
 
+    /// As [`Masker::mask`], for a line of output or a document that may be JSON and is read as such afterwards.
+    ///
+    /// JSON stays JSON, and a secret that JSON spells with escapes (`\u002d`, `\/`) is seen too: where there is something
+    /// to mask, strings are masked in the value and the value is written anew.
+    #[must_use]
+    pub fn mask_record<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let masked = self.mask(text);
+        let starts = |open: char| text.trim_start().starts_with(open);
+        let spelled = text.contains("\\u") || text.contains("\\/");
+        if (matches!(masked, Cow::Owned(_)) || spelled)
+            && (starts('{') || starts('['))
+            && let Ok(value) = serde_json::from_str::<serde_json::Value>(text)
+        {
+            let mut clean = value.clone();
+            self.mask_json(&mut clean);
+            return if clean == value { Cow::Borrowed(text) } else { Cow::Owned(clean.to_string()) };
+        }
+        masked
+    }
+
     /// A masker for output that comes in pieces.
     #[must_use]
     pub fn stream(&self) -> StreamMasker {
@@ -282,6 +302,21 @@ mod tests {
         let mut value = serde_json::json!({"a": ["ghp_0123456789abcdefghijklmnop", 1], "b": {"c": "ok"}});
         plain().mask_json(&mut value);
         assert_eq!(value, serde_json::json!({"a": ["***", 1], "b": {"c": "ok"}}));
+    }
+
+    #[test]
+    fn records_stay_json_and_hide_no_secret_behind_escapes() {
+        let masker = Masker::new([("PIN_TOKEN", "12345678")]);
+        for (text, expected) in [
+            (r#"{"n":12345678,"s":"pin 12345678"}"#, r#"{"n":12345678,"s":"pin ***"}"#),
+            (r#"{"s":"\u0067hp_0123456789abcdefghijklmnop"}"#, r#"{"s":"***"}"#),
+            (r#"["postgres:\/\/user:pa55word@host"]"#, r#"["postgres://user:***@host"]"#),
+            (r#"{"s":"caf\u00e9 12345"}"#, r#"{"s":"caf\u00e9 12345"}"#),
+            ("{ 12345678", "{ ***"),
+            ("plain 12345678", "plain ***"),
+        ] {
+            assert_eq!(masker.mask_record(text), expected);
+        }
     }
 
     #[test]

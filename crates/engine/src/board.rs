@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use planex_core::discovery::{Board, Discovery, DiscoveryKind};
@@ -122,36 +123,95 @@ pub fn name(kind: DiscoveryKind) -> &'static str {
 /// # Errors
 /// It is too long, or the board cannot be read or written.
 pub fn add(paths: &SessionPaths, entry: &Discovery) -> Result<Added> {
-    Ok(if add_all(paths, std::slice::from_ref(entry))? == 0 { Added::Known } else { Added::New })
+    let tally = Writer::new(paths.clone()).add_all(std::slice::from_ref(entry))?;
+    match tally {
+        Tally { too_long: 0, new: 0 } => Ok(Added::Known),
+        Tally { too_long: 0, .. } => Ok(Added::New),
+        Tally { .. } => Err(EngineError::usage(format!("a discovery has at most {MAX_LINE} bytes, this one has more"))
+            .hint("shorten its texts, or name the file that holds them")),
+    }
 }
 
-/// Adds those discoveries that are not there; gives how many were new.
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Entries that are on the board now and were not before.
+    pub new: usize,
+    /// Entries longer than [`MAX_LINE`], which were left out.
+    pub too_long: usize,
+}
+
+/// Adds to one board again and again; cheap to clone, clones share what they know.
 ///
-/// # Errors
-/// One is too long, or the board cannot be read or written.
-pub fn add_all(paths: &SessionPaths, entries: &[Discovery]) -> Result<usize> {
-    if entries.is_empty() {
-        return Ok(0);
+/// It remembers which entries are there and reads only what others appended since, so that the cost of a result does
+/// not grow with the board.
+#[derive(Debug, Clone)]
+pub struct Writer {
+    paths: SessionPaths,
+    known: Arc<Mutex<Known>>,
+}
+
+/// What a writer has read of the board.
+#[derive(Debug, Default)]
+struct Known {
+    seen: HashSet<(DiscoveryKind, String)>,
+    /// Bytes read, up to the end of a line.
+    read: u64,
+}
+
+impl Writer {
+    /// A writer that has read nothing yet.
+    #[must_use]
+    pub fn new(paths: SessionPaths) -> Self {
+        Self { paths, known: Arc::default() }
     }
-    let lock = lock(paths)?;
-    let board = load(paths)?;
-    let mut seen: HashSet<_> = board.entries.iter().map(key).collect();
-    let mut new = 0;
-    for entry in entries {
-        let line = serde_json::to_string(entry).map_err(EngineError::internal)?;
-        if line.len() > MAX_LINE {
-            return Err(EngineError::usage(format!(
-                "a discovery has at most {MAX_LINE} bytes, this one {}",
-                line.len()
-            )));
+
+    /// Adds those discoveries that are not there, one by one; one that is too long stops none of the others.
+    ///
+    /// # Errors
+    /// The board cannot be read or written.
+    pub fn add_all(&self, entries: &[Discovery]) -> Result<Tally> {
+        let mut tally = Tally::default();
+        if entries.is_empty() {
+            return Ok(tally);
         }
-        if seen.insert(key(entry)) {
-            fs::append_line(&paths.discoveries(), &line)?;
-            new += 1;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = lock(&self.paths)?;
+        known.catch_up(&self.paths)?;
+        for entry in entries {
+            let line = serde_json::to_string(entry).map_err(EngineError::internal)?;
+            let key = key(entry);
+            if line.len() > MAX_LINE {
+                tally.too_long += 1;
+            } else if !known.seen.contains(&key) {
+                fs::append_line(&self.paths.discoveries(), &line)?;
+                known.seen.insert(key);
+                tally.new += 1;
+            }
         }
+        drop(lock);
+        Ok(tally)
     }
-    drop(lock);
-    Ok(new)
+}
+
+impl Known {
+    /// Reads what was appended since. A board that is shorter than before was written anew and is read from its start.
+    fn catch_up(&mut self, paths: &SessionPaths) -> Result<()> {
+        let path = paths.discoveries();
+        let length = if fs::exists(&path) { fs::metadata(&path)?.len() } else { 0 };
+        if length < self.read {
+            *self = Self::default();
+        }
+        if length == self.read {
+            return Ok(());
+        }
+        let bytes = fs::read_tail(&path, length - self.read)?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let text = String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default());
+        self.seen.extend(parse(&text).entries.iter().map(key));
+        self.read += whole as u64;
+        Ok(())
+    }
 }
 
 fn lock(paths: &SessionPaths) -> Result<SessionLock> {
@@ -282,6 +342,38 @@ mod tests {
         let text = std::fs::read_to_string(paths.discoveries()).unwrap();
         assert_eq!(text.lines().count(), 25);
         assert_eq!(load(&paths).unwrap().malformed, 0);
+    }
+
+    #[test]
+    fn one_that_is_too_long_stops_none_of_the_others() {
+        let (_temp, paths) = session();
+        let short = |text: &str| entry(DiscoveryKind::Blocker, json!({"issue": text}));
+        let batch = [short("a"), short(&"x".repeat(MAX_LINE)), short("b")];
+        let tally = Writer::new(paths.clone()).add_all(&batch).unwrap();
+        assert_eq!(tally, Tally { new: 2, too_long: 1 });
+        assert_eq!(load(&paths).unwrap().entries, [batch[0].clone(), batch[2].clone()]);
+        assert!(add(&paths, &batch[1]).unwrap_err().to_string().contains("at most"));
+    }
+
+    #[test]
+    fn a_writer_reads_each_line_once_and_sees_what_others_add() {
+        let (_temp, paths) = session();
+        let writer = Writer::new(paths.clone());
+        let numbered = |n: usize| entry(DiscoveryKind::Blocker, json!({"issue": n}));
+        for n in 0..20 {
+            assert_eq!(writer.clone().add_all(&[numbered(n)]).unwrap().new, 1);
+        }
+        let read = writer.known.lock().unwrap().read;
+        // Space for a whole entry would be noticed: only what is behind `read` is looked at again.
+        let text = std::fs::read_to_string(paths.discoveries()).unwrap();
+        let blanked = " ".repeat(usize::try_from(read).unwrap() - 1) + &text[usize::try_from(read).unwrap() - 1..];
+        std::fs::write(paths.discoveries(), blanked).unwrap();
+        add(&paths, &numbered(77)).unwrap();
+        let tally = writer.add_all(&[numbered(0), numbered(77), numbered(78)]).unwrap();
+        assert_eq!(tally, Tally { new: 1, too_long: 0 });
+        // A board that someone wrote anew is read from its start.
+        std::fs::write(paths.discoveries(), "").unwrap();
+        assert_eq!(writer.add_all(&[numbered(0)]).unwrap().new, 1);
     }
 
     #[test]

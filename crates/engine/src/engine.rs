@@ -252,7 +252,8 @@ fn no_agent(role: Role) -> EngineError {
 }
 
 /// Masks secrets of the environment and of what the configuration adds to it for agents and roles.
-fn masker(env: &Environment, settings: &Settings) -> Masker {
+#[must_use]
+pub fn masker(env: &Environment, settings: &Settings) -> Masker {
     let of_agents = settings.agents.values().flat_map(|agent| &agent.env);
     let of_roles = settings.roles.values().flat_map(|role| &role.env);
     Masker::new(env.vars().iter().chain(of_agents).chain(of_roles))

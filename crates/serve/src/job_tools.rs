@@ -4,6 +4,7 @@
 
 use camino::Utf8PathBuf;
 use planex_core::discovery::Discovery;
+use planex_core::mask::Masker;
 use planex_core::schema::Checker;
 use planex_core::text::truncate_bytes;
 use planex_core::time::Zone;
@@ -52,6 +53,8 @@ pub struct JobTools {
     binding: JobBinding,
     paths: SessionPaths,
     zone: Zone,
+    /// What agents report goes to disk without secrets.
+    masker: Masker,
     schema: Option<Value>,
     item: Map<String, Value>,
 }
@@ -59,7 +62,7 @@ pub struct JobTools {
 impl JobTools {
     /// The tools of the job that `binding` names; reads its schema and row where they are there.
     #[must_use]
-    pub fn new(binding: JobBinding, zone: Zone) -> Self {
+    pub fn new(binding: JobBinding, zone: Zone, masker: Masker) -> Self {
         let read = |name: &str| -> Option<Value> {
             let text = fs::read_to_string(&binding.run_dir.join(name)).ok()?;
             serde_json::from_str(&text).ok()
@@ -69,7 +72,7 @@ impl JobTools {
             Some(Value::Object(map)) => map,
             _ => Map::new(),
         };
-        Self { paths: SessionPaths::new(binding.session_dir.clone()), binding, zone, schema, item }
+        Self { paths: SessionPaths::new(binding.session_dir.clone()), binding, zone, masker, schema, item }
     }
 
     /// What is offered.
@@ -134,7 +137,7 @@ impl JobTools {
 
     fn report(&self, arguments: &Map<String, Value>) -> Reply {
         // Some models leave the envelope away: what fits without it is taken as the result.
-        let result = match arguments.get("result") {
+        let mut result = match arguments.get("result") {
             Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())),
             Some(value) => value.clone(),
             None => {
@@ -143,6 +146,7 @@ impl JobTools {
                 Value::Object(bare)
             }
         };
+        self.masker.mask_json(&mut result);
         if let Some(refusal) = self.faults(&result) {
             return Reply::Refused(refusal);
         }
@@ -165,7 +169,9 @@ impl JobTools {
 
     fn add(&self, arguments: &Map<String, Value>) -> Reply {
         let kind = arguments.get("type").and_then(Value::as_str).unwrap_or_default();
-        let (kind, data) = match board::check(kind, arguments.get("data").unwrap_or(&Value::Null)) {
+        let mut data = arguments.get("data").cloned().unwrap_or_default();
+        self.masker.mask_json(&mut data);
+        let (kind, data) = match board::check(kind, &data) {
             Ok(checked) => checked,
             Err(error) => return Reply::Refused(error.to_string()),
         };
@@ -226,7 +232,7 @@ mod tests {
         }
         fs::write_atomic(&run_dir.join("item.json"), br#"{"id":"T1","title":"x"}"#).unwrap();
         let binding = JobBinding { run_id: "s-T1".into(), session_dir, run_dir: run_dir.clone() };
-        (temp, JobTools::new(binding, Zone::default()), run_dir)
+        (temp, JobTools::new(binding, Zone::default(), Masker::new([("K_TOKEN", "hunter2hunter2")])), run_dir)
     }
 
     fn args(value: Value) -> Map<String, Value> {
@@ -249,6 +255,18 @@ mod tests {
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines.iter().map(|line| line["result"]["ok"].clone()).collect::<Vec<_>>(), [true, false, true]);
         assert_eq!(lines.iter().map(|line| line["stop"].clone()).collect::<Vec<_>>(), [false, true, false]);
+    }
+
+    #[test]
+    fn what_agents_report_goes_to_disk_without_secrets() {
+        let (_temp, tools, run_dir) = job(None);
+        let report = args(json!({"result": {"said": "the key is hunter2hunter2"}}));
+        assert!(matches!(tools.call("report_agent_job_result", &report), Reply::Done(_)));
+        let found = args(json!({"type": "blocker", "data": {"issue": "hunter2hunter2 expired"}}));
+        assert_eq!(tools.call("discovery_add", &found), Reply::Done("added".to_owned()));
+        let board = fs::read_to_string(&tools.paths.discoveries()).unwrap();
+        let all = fs::read_to_string(&run_dir.join("reports.ndjson")).unwrap() + &board;
+        assert!(all.contains("the key is ***") && all.contains("*** expired") && !all.contains("hunter2"), "{all}");
     }
 
     #[test]

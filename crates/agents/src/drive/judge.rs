@@ -1,6 +1,7 @@
 //! Which of all that an agent left is its result (spec 10, *The result*).
 
 use planex_core::job::{JobSpec, ResultSource};
+use planex_core::mask::Masker;
 use planex_core::repair::{Picked, pick};
 use planex_core::schema::{Checker, Fault, Fitted};
 use planex_core::text::{strip_controls, truncate_bytes};
@@ -47,6 +48,8 @@ pub(crate) enum Verdict {
 /// Checks results of one job.
 #[derive(Debug)]
 pub(crate) struct Judge<'a> {
+    /// What is judged is masked first: complaints quote it, cut.
+    masker: &'a Masker,
     checker: Option<Checker>,
     expected_id: Option<&'a str>,
     /// Whether the schema knows a property `id`, to be filled in where a result has none.
@@ -60,13 +63,13 @@ impl<'a> Judge<'a> {
     ///
     /// # Errors
     /// The schema itself is wrong.
-    pub(crate) fn new(spec: &'a JobSpec) -> Result<Self, planex_core::schema::SchemaError> {
+    pub(crate) fn new(spec: &'a JobSpec, masker: &'a Masker) -> Result<Self, planex_core::schema::SchemaError> {
         let checker = spec.schema.as_ref().map(Checker::compile).transpose()?;
         let has = |name: &str| {
             let properties = spec.schema.as_ref().and_then(|schema| schema.get("properties"));
             properties.is_some_and(|properties| properties.get(name).is_some())
         };
-        Ok(Self { checker, expected_id: spec.expected_id.as_deref(), has_id: has("id"), has_stop: has("stop") })
+        Ok(Self { masker, checker, expected_id: spec.expected_id.as_deref(), has_id: has("id"), has_stop: has("stop") })
     }
 
     /// The value as the schema takes it, or what is wrong with it.
@@ -104,7 +107,8 @@ impl<'a> Judge<'a> {
         let mut complaint = None;
         let Ok(bytes) = fs::read_head(&files.reports, MAX_READ) else { return Verdict::Nothing };
         for line in String::from_utf8_lossy(&bytes).lines() {
-            let Ok(report) = serde_json::from_str::<Value>(line) else { continue };
+            let Ok(mut report) = serde_json::from_str::<Value>(line) else { continue };
+            self.masker.mask_json(&mut report);
             let Some(result) = report.get("result") else { continue };
             if accepted.is_some() {
                 notes.push("a later report was ignored: the first valid one counts".to_owned());
@@ -132,6 +136,7 @@ impl<'a> Judge<'a> {
 
     /// A text: its last JSON value that fits; without a schema the text itself.
     pub(crate) fn text(&self, text: &str, source: ResultSource, notes: &mut Vec<String>) -> Verdict {
+        let text = &*self.masker.mask_record(text);
         if text.trim().is_empty() && (self.checker.is_some() || source == ResultSource::File) {
             return Verdict::Nothing;
         }
@@ -150,7 +155,9 @@ impl<'a> Judge<'a> {
 
     /// A result that is a value already.
     pub(crate) fn value(&self, value: &Value, source: ResultSource, notes: &mut Vec<String>) -> Verdict {
-        self.take(self.whole(value), source, notes)
+        let mut value = value.clone();
+        self.masker.mask_json(&mut value);
+        self.take(self.whole(&value), source, notes)
     }
 
     /// Everything that counts, in order. `well`: the agent's end condition was met; else only a report counts, and of

@@ -35,7 +35,8 @@ impl Fixture {
 
     fn judge(&self, ending: &Ending, rules: Rules) -> (Verdict, Vec<String>) {
         let mut notes = Vec::new();
-        let judge = Judge::new(&self.spec).unwrap();
+        let masker = Masker::default();
+        let judge = Judge::new(&self.spec, &masker).unwrap();
         let verdict = judge.all(ending, &RunFiles::new(&self.spec), rules, &mut notes);
         (verdict, notes)
     }

@@ -57,7 +57,7 @@ pub async fn drive(
     if let Some(refused) = refuse(agent, &spec) {
         return report.fail(refused).finish(context);
     }
-    let judge = match Judge::new(&spec) {
+    let judge = match Judge::new(&spec, &context.masker) {
         Ok(judge) => judge,
         Err(error) => {
             let message = format!("the result schema is not valid: {error}");

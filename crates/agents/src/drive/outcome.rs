@@ -16,6 +16,9 @@ use crate::set::Agent;
 /// Bytes of the final text that an outcome keeps; the whole is in the run's log.
 const MAX_TEXT: usize = 256 * 1024;
 
+/// Bytes of a cause's message that an outcome keeps.
+const MAX_MESSAGE: usize = 2000;
+
 /// Notes that an outcome keeps.
 const MAX_NOTES: usize = 100;
 
@@ -110,7 +113,7 @@ impl Report {
             cause: self
                 .cause
                 .take()
-                .map(|cause| Cause { message: mask(&truncate_bytes(&cause.message, 2000)), ..cause }),
+                .map(|cause| Cause { message: truncate_bytes(&mask(&cause.message), MAX_MESSAGE), ..cause }),
             result,
             source,
             notes: self.notes.iter().map(|note| mask(note)).collect(),
@@ -122,7 +125,7 @@ impl Report {
             exit: self.exit,
             files_changed: Vec::new(),
             attempt: attempt_of(&self.run_id),
-            left_running: self.left_running.clone(),
+            left_running: self.left_running.iter().map(|process| mask(process)).collect(),
         }
     }
 }

@@ -6,7 +6,7 @@ use planex_sys::fs::{MaskedLog, PathError};
 
 use super::lines::Lines;
 
-/// Bytes of the end of standard error that are kept in memory.
+/// Bytes of the end of a stream that are kept in memory.
 const TAIL: usize = 8 * 1024;
 
 /// One stream of an agent's output.
@@ -28,17 +28,23 @@ impl Stream {
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8], each: impl FnMut(&str)) {
-        self.log.push(bytes);
-        self.tail.extend_from_slice(bytes);
-        if self.tail.len() > 4 * TAIL {
-            self.tail.drain(..self.tail.len() - TAIL);
-        }
+        let masked = self.log.push(bytes);
+        self.keep(&masked);
         self.lines.push(bytes, each);
     }
 
     pub(crate) fn finish(&mut self, each: impl FnMut(&str)) {
-        self.log.finish();
+        let masked = self.log.finish();
+        self.keep(&masked);
         self.lines.finish(each);
+    }
+
+    /// Takes masked bytes: what the tail forgets at its beginning is then no half of a secret.
+    fn keep(&mut self, masked: &[u8]) {
+        self.tail.extend_from_slice(masked);
+        if self.tail.len() > 4 * TAIL {
+            self.tail.drain(..self.tail.len() - TAIL);
+        }
     }
 
     /// Why the run's log is not complete.
@@ -46,7 +52,7 @@ impl Stream {
         self.log.broken()
     }
 
-    /// The end of what came, as text.
+    /// The end of what came, as text, masked; whole once the stream is finished.
     pub(crate) fn tail(&self) -> String {
         let from = self.tail.len().saturating_sub(TAIL);
         String::from_utf8_lossy(self.tail.get(from..).unwrap_or_default()).into_owned()

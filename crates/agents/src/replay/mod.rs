@@ -128,6 +128,7 @@ fn command(argv: &[String], spec: &JobSpec, control: &Control) -> Result<String,
     };
     let output = run(&command).map_err(|error| Cause::new(CauseKind::Failed, error.to_string()))?;
     let printed = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    let printed = control.context.masker.mask_bytes(&printed).into_owned();
     let printed = truncate_bytes(String::from_utf8_lossy(&printed).trim(), 2000);
     let how = if output.timed_out { "timed out".to_owned() } else { format!("{:?}", output.exit) };
     Ok(format!("`{shown}` ended with {how}: {printed}"))

@@ -158,6 +158,31 @@ async fn secrets_are_masked_everywhere() {
     assert!(all.contains("key is ***"), "{all}");
 }
 
+/// What is kept of a text is cut; a secret that a cut would halve is masked nevertheless.
+#[tokio::test]
+async fn a_secret_where_a_text_is_cut_is_masked() {
+    let pad = |length: usize| "x".repeat(length);
+    for (script, wanted) in [
+        (format!(r#"echo "{} $MY_API_KEY" >&2; exit 3"#, pad(490)), JobStatus::Failed),
+        (format!(r#"echo "$MY_API_KEY {}" >&2; exit 3"#, pad(8 * 1024 - 9)), JobStatus::Failed),
+        (format!(r#"echo '{{"ok":"{} '"$MY_API_KEY"'"}}'"#, pad(1900)), JobStatus::Failed),
+        (format!(r#"echo '{{"ok":"'"$MY_API_KEY"'"}}' > "$PLANEX_RESULT_FILE"; echo {}"#, pad(290)), JobStatus::Failed),
+        (
+            format!(r#"echo '{{"ok":true,"pin":'$MY_API_KEY'}}'; echo "{{\"ok\":true,\"s\":\"{}\"}}""#, pad(9)),
+            JobStatus::Completed,
+        ),
+    ] {
+        let bench = Bench::new(&script);
+        let ran = bench.run().await;
+        assert_eq!(ran.outcome.status, wanted, "{script}: {:?}", ran.outcome);
+        let mut all = format!("{:?}{:?}", ran.outcome, ran.updates);
+        for file in ["output.log", "stderr.log", "prompt-repair.md"] {
+            all.push_str(&std::fs::read_to_string(bench.path(file)).unwrap_or_default());
+        }
+        assert!(!all.contains("hunter2h") && !all.contains("er2hunter2"), "{script}: {all}");
+    }
+}
+
 #[tokio::test]
 async fn results_of_an_earlier_start_do_not_count() {
     let bench = Bench::new("true");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use planex_agents::{AgentRef, Update};
 use planex_core::event::{EventKind, Level};
 use planex_core::id;
-use planex_core::job::{Cause, CauseKind, JobOutcome, JobSpec, JobStatus, Usage};
+use planex_core::job::{Cause, CauseKind, JobOutcome, JobSpec, JobStatus};
 use planex_core::time::Zone;
 use planex_sys::clock::Clock;
 use planex_sys::fs;
@@ -28,6 +28,7 @@ const UPDATES: usize = 64;
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) paths: SessionPaths,
+    pub(super) board: board::Writer,
     pub(super) executor: Arc<dyn Executor>,
     pub(super) events: EventSink,
     pub(super) clock: Clock,
@@ -106,26 +107,8 @@ pub(super) fn not_started(
     attempt: u32,
     clock: &Clock,
 ) -> JobOutcome {
-    JobOutcome {
-        run_id: job.spec.run_id.clone(),
-        role: job.spec.role,
-        agent: job.chain.first().map(|link| link.agent.clone()).unwrap_or_default(),
-        model: None,
-        status,
-        cause: Some(cause),
-        result: None,
-        source: None,
-        notes: Vec::new(),
-        text: String::new(),
-        agent_session: None,
-        usage: Usage::default(),
-        started_at: clock.now(),
-        duration_s: 0.0,
-        exit: None,
-        files_changed: Vec::new(),
-        attempt,
-        left_running: Vec::new(),
-    }
+    let agent = job.chain.first().map(|link| link.agent.clone()).unwrap_or_default();
+    JobOutcome { status, attempt, ..JobOutcome::not_run(&job.spec, agent, cause, clock.now()) }
 }
 
 impl Shared {
@@ -283,8 +266,16 @@ impl Shared {
             let text = format!("{worker}: {bad} malformed discoveries were left out");
             self.events.notice(Level::Warning, text);
         }
-        if let Err(error) = board::add_all(&self.paths, &good) {
-            self.events.notice(Level::Warning, format!("{worker}: its discoveries are not on the board: {error}"));
+        match self.board.add_all(&good) {
+            Ok(board::Tally { too_long: 0, .. }) => {}
+            Ok(board::Tally { too_long, .. }) => {
+                let text =
+                    format!("{worker}: {too_long} discoveries of more than {} bytes were left out", board::MAX_LINE);
+                self.events.notice(Level::Warning, text);
+            }
+            Err(error) => {
+                self.events.notice(Level::Warning, format!("{worker}: its discoveries are not on the board: {error}"));
+            }
         }
     }
 }

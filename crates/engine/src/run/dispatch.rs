@@ -83,6 +83,7 @@ impl Dispatcher {
     pub fn new(parts: Parts) -> Self {
         let shared = Shared {
             paths: parts.paths.clone(),
+            board: crate::board::Writer::new(parts.paths.clone()),
             executor: Arc::clone(&parts.executor),
             events: parts.events.clone(),
             clock: parts.clock.clone(),

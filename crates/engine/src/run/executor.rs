@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use planex_agents::{AgentRef, AgentSet, DriveContext, Update};
-use planex_core::job::{Cause, CauseKind, JobOutcome, JobSpec, JobStatus, Usage};
+use planex_core::job::{Cause, CauseKind, JobOutcome, JobSpec, Usage};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -66,7 +66,13 @@ impl Executor for LocalExecutor {
             let started_at = this.context.clock.now();
             let resolved = match this.agents.resolve(&agent.to_string()) {
                 Ok(agent) => agent,
-                Err(error) => return unusable(&spec, &agent, started_at, error.to_string()),
+                Err(error) => {
+                    let cause = Cause::new(CauseKind::AgentNotUsable, error.to_string());
+                    return JobOutcome {
+                        model: agent.model,
+                        ..JobOutcome::not_run(&spec, agent.agent, cause, started_at)
+                    };
+                }
             };
             let usage_before = usage_before(&spec);
             let context = DriveContext { kill, usage_before, ..this.context };
@@ -88,27 +94,4 @@ fn usage_before(spec: &JobSpec) -> Option<Usage> {
         usage.add(&outcome.usage);
     }
     Some(usage)
-}
-
-fn unusable(spec: &JobSpec, agent: &AgentRef, started_at: jiff::Timestamp, message: String) -> JobOutcome {
-    JobOutcome {
-        run_id: spec.run_id.clone(),
-        role: spec.role,
-        agent: agent.agent.clone(),
-        model: agent.model.clone(),
-        status: JobStatus::Failed,
-        cause: Some(Cause::new(CauseKind::AgentNotUsable, message)),
-        result: None,
-        source: None,
-        notes: Vec::new(),
-        text: String::new(),
-        agent_session: None,
-        usage: Usage::default(),
-        started_at,
-        duration_s: 0.0,
-        exit: None,
-        files_changed: Vec::new(),
-        attempt: 0,
-        left_running: Vec::new(),
-    }
 }

@@ -2,6 +2,7 @@
 
 use planex_core::discovery::Discovery;
 use planex_engine::board;
+use planex_engine::engine::masker;
 use planex_engine::session::{self};
 use planex_engine::store::SessionPaths;
 use serde_json::{Map, Value, json};
@@ -63,7 +64,8 @@ pub(crate) fn run(args: &DiscoveriesArgs, context: &Context, ui: &mut Ui) -> Res
             list(&paths_of(session.as_deref(), context, &setup)?, kind.as_deref(), ui)
         }
         DiscoveriesCommand::Add { kind, fields, data, session, worker } => {
-            let data = read_data(fields, data.as_deref())?;
+            let mut data = read_data(fields, data.as_deref())?;
+            masker(&context.env, &setup.loaded.settings).mask_json(&mut data);
             let (kind, data) = board::check(kind, &data)?;
             let stamp = setup.zone().stamp(planex_sys::clock::now());
             let worker = worker.clone().unwrap_or_else(|| worker_of(context));

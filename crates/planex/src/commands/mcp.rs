@@ -1,5 +1,6 @@
 //! `planex mcp`.
 
+use planex_engine::engine::masker;
 use planex_engine::store::SessionPaths;
 use planex_serve::{JobBinding, JobTools, serve_stdio};
 
@@ -25,9 +26,10 @@ pub(crate) fn run(context: &Context) -> Result<Exit> {
     planex_core::id::check_run_id(run_id).map_err(|error| CliError::usage(format!("PLANEX_JOB_ID: {error}")))?;
     let paths = SessionPaths::new(session_dir);
     let binding = JobBinding { run_id: run_id.to_owned(), session_dir: session_dir.into(), run_dir: paths.run(run_id) };
-    let zone = Setup::read(context)?.zone();
+    let setup = Setup::read(context)?;
+    let masker = masker(&context.env, &setup.loaded.settings);
     runtime()?
-        .block_on(serve_stdio(JobTools::new(binding, zone), env!("CARGO_PKG_VERSION")))
+        .block_on(serve_stdio(JobTools::new(binding, setup.zone(), masker), env!("CARGO_PKG_VERSION")))
         .map_err(CliError::failed)?;
     Ok(Exit::Done)
 }
