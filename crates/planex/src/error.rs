@@ -1,6 +1,7 @@
 //! What went wrong, as people see it: a kind (the exit code), the error, and hints kept apart.
 
 use std::fmt::Display;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use planex_engine::{EngineError, ErrorKind};
@@ -145,8 +146,8 @@ impl From<planex_sys::fs::PathError> for CliError {
     }
 }
 
-impl From<std::io::Error> for CliError {
-    fn from(error: std::io::Error) -> Self {
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> Self {
         Self::failed(error)
     }
 }
@@ -154,9 +155,16 @@ impl From<std::io::Error> for CliError {
 /// Shows what clap has to say (help, version, or a usage error with exit 2).
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-    // A closed pipe (`planex --help | head -1`) is success; there is nobody to tell anything else.
-    let _ = error.print();
-    exit.into()
+    match error.print() {
+        // A closed pipe (`planex --help | head -1`) is success.
+        Err(lost) if exit == Exit::Done && lost.kind() != io::ErrorKind::BrokenPipe => {
+            let text = format!("error: failed to write to standard output: {lost}\n");
+            // Where standard error does not work either there is nobody to tell.
+            let _ = io::stderr().write_all(text.as_bytes());
+            Exit::Failed.into()
+        }
+        _ => exit.into(),
+    }
 }
 
 #[cfg(test)]

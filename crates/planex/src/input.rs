@@ -104,7 +104,8 @@ pub(crate) fn from_stdin() -> Result<String> {
 /// A text file given by the user; one that is not there is wrong input (exit 3).
 pub(crate) fn from_file(path: &Utf8Path) -> Result<String> {
     let bytes = planex_sys::fs::read_head(path, MOST + 1).map_err(|error| {
-        CliError::input(format!("{path}: {}", error.source)).hint("give a text, or the path of an existing file")
+        CliError::input(format!("{path}: {}", error.source))
+            .hint("give a text, the path of an existing file, or `-` for standard input")
     })?;
     if bytes.len() as u64 > MOST {
         return Err(CliError::input(format!("{path}: longer than {MOST} bytes")));

@@ -36,8 +36,6 @@ fn main() -> ExitCode {
     let mut ui = ui::Ui::new(&cli.common, &env);
     let outcome =
         context::Context::new(cli.common, env).and_then(|context| commands::run(&cli.command, &context, &mut ui));
-    match outcome {
-        Ok(exit) => exit.into(),
-        Err(error) => error.report(&mut ui).into(),
-    }
+    let exit = outcome.unwrap_or_else(|error| error.report(&mut ui));
+    ui.settle(exit).into()
 }

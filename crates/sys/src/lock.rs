@@ -104,10 +104,10 @@ impl SessionLock {
     /// # Errors
     /// The file is there and cannot be opened or probed.
     pub fn holder(path: &Utf8Path) -> Result<Option<Option<Holder>>, PathError> {
-        let file = match File::open(path) {
+        let file = match crate::fs::open(path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(PathError::new("open the lock", path, source)),
+            Err(error) if error.is_not_found() => return Ok(None),
+            Err(error) => return Err(error),
         };
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
@@ -135,6 +135,7 @@ impl SessionLock {
 }
 
 fn open(path: &Utf8Path) -> io::Result<File> {
+    crate::fs::check_fence(path)?;
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
 

@@ -97,10 +97,10 @@ impl Tail {
     /// It is there and cannot be read.
     pub fn poll(&mut self) -> Result<Vec<Event>, PathError> {
         let fail = |source| PathError::new("read", self.path.clone(), source);
-        let mut file = match std::fs::File::open(&self.path) {
+        let mut file = match fs::open(&self.path) {
             Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(fail(error)),
+            Err(error) if error.is_not_found() => return Ok(Vec::new()),
+            Err(error) => return Err(error),
         };
         if file.metadata().map_err(fail)?.len() < self.offset {
             (self.offset, self.rest) = (0, Vec::new());

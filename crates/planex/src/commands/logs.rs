@@ -53,7 +53,7 @@ fn journal(found: &Found, follow: bool, setup: &Setup, ui: &mut Ui) -> Result<Ex
             }
         }
         let goes_on = follow && matches!(session::summary_of(found).status, SessionStatus::Running(_));
-        if !goes_on || ui.pipe_is_broken() {
+        if !goes_on || ui.is_in_vain() {
             return Ok(Exit::Done);
         }
         std::thread::sleep(LOOK);
@@ -89,7 +89,7 @@ fn run_log(found: &Found, task: &str, follow: bool, context: &Context, ui: &mut 
         ui.result(safe(&String::from_utf8_lossy(&bytes)).trim_end());
         offsets.push(planex_sys::fs::metadata(path)?.len());
     }
-    while follow && !ui.pipe_is_broken() && registry::load_outcome(run.paths.dir())?.is_none() {
+    while follow && !ui.is_in_vain() && registry::load_outcome(run.paths.dir())?.is_none() {
         std::thread::sleep(LOOK);
         for (path, offset) in logs.iter().zip(&mut offsets) {
             let size = planex_sys::fs::metadata(path)?.len();

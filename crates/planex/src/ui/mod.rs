@@ -13,14 +13,15 @@ pub(crate) mod terminal;
 
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use planex_core::text::safe;
 use planex_sys::env::Environment;
 use serde::Serialize;
 
 use crate::cli::Common;
+use crate::error::Exit;
 use colour::{Colours, Tone};
 
 /// How much is said.
@@ -46,6 +47,8 @@ pub(crate) struct Ui {
     /// Standard output is no terminal: lines are as long as they are.
     wide: bool,
     broken: Arc<AtomicBool>,
+    /// Why standard output could not be written, the first time; a reader that has gone is no reason.
+    lost: Arc<OnceLock<String>>,
 }
 
 impl Ui {
@@ -70,6 +73,7 @@ impl Ui {
             progress: stderr && !common.no_progress && !ci && !dumb && verbosity > Verbosity::Quiet,
             wide: !stdout,
             broken: Arc::default(),
+            lost: Arc::default(),
         }
     }
 
@@ -96,6 +100,20 @@ impl Ui {
     /// Whether the reader of standard output or error has gone.
     pub(crate) fn pipe_is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing that is written arrives any more: the reader has gone, or the disk is full.
+    pub(crate) fn is_in_vain(&self) -> bool {
+        self.pipe_is_broken() || self.lost.get().is_some()
+    }
+
+    /// The exit code of a command that came to `exit`: what was asked for and could not be written is a failure, said on
+    /// standard error (a full disk). A reader that had enough is none.
+    pub(crate) fn settle(&mut self, exit: Exit) -> Exit {
+        let Some(why) = self.lost.get().cloned() else { return exit };
+        let hint = "what is missing there was not written; mend that (a full disk?) and run it again".to_owned();
+        self.error(&format!("failed to write to standard output: {why}"), &[], &[hint]);
+        if exit == Exit::Done { Exit::Failed } else { exit }
     }
 
     /// Colours of standard output.
@@ -134,7 +152,7 @@ impl Ui {
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         let mut stdout = std::io::stdout().lock();
         let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
-        self.note_broken(written);
+        self.note_lost(written);
     }
 
     /// Said along the way, also with `-q`.
@@ -184,13 +202,20 @@ impl Ui {
     fn write_out(&mut self, text: &impl Display) {
         let mut stdout = std::io::stdout().lock();
         let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
-        self.note_broken(written);
+        self.note_lost(written);
     }
 
     fn write_err(&mut self, text: &impl Display) {
         // One write per message, so that lines of several threads do not mix.
         let written = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
         self.note_broken(written);
+    }
+
+    fn note_lost(&mut self, written: std::io::Result<()>) {
+        match written {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(self.lost.set(error.to_string())),
+            other => self.note_broken(other),
+        }
     }
 
     fn note_broken(&mut self, written: std::io::Result<()>) {

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use planex_testkit::TestEnv;
 
-use crate::{planex, tidy};
+use crate::{exits, planex, tidy};
 
 fn error(env: &TestEnv, args: &[&str], code: i32) -> String {
     let output = planex(env, args).output().exits(code);
@@ -80,4 +80,64 @@ fn a_job_may_not_answer_its_own_gate() {
             output.stderr
         );
     }
+}
+
+/// What was asked for and could not be written is a failure; a reader that had enough is none.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_is_lost_is_one_and_a_closed_pipe_is_quiet() {
+    let env = TestEnv::new();
+    let shell = |line: &str| {
+        let script = line.replace("PLANEX", env!("CARGO_BIN_EXE_planex"));
+        env.command("/bin/sh").args(["-c", script.as_str()]).output()
+    };
+    for args in ["--help", "--version", "schema task", "config show", "completions bash", "agent list"] {
+        let full = shell(&format!("PLANEX {args} > /dev/full")).exits(1);
+        assert!(full.stderr.contains("failed to write to standard output: No space left"), "{args}: {}", full.stderr);
+        // The reader has closed its end before planex starts.
+        let closed = shell(&format!(
+            "rm -f gone code; (until [ -e gone ]; do sleep 0.01; done; PLANEX {args}; echo $? > code) | \
+             (exec 0<&-; touch gone; until [ -e code ]; do sleep 0.01; done)"
+        ));
+        assert!(!closed.stderr.contains("standard output"), "{args}: {}", closed.stderr);
+        assert_eq!(env.read("code"), "0\n", "{args}");
+    }
+}
+
+/// A FIFO in a file's place is refused at once, whoever would write to it some day.
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_not_read() {
+    let env = TestEnv::new();
+    env.write("ok.csv", "id\n1\n");
+    let _ = env.sh("mkfifo r.md r.csv").success();
+    for args in [
+        &["waves", "r.md"][..],
+        &["explore", "--file", "r.md"],
+        &["agent", "run", "--tool", "native", "--file", "r.md"],
+        &["fanout", "r.csv", "--instruction", "ok.csv"],
+        &["fanout", "ok.csv", "--instruction", "r.md"],
+        &["fanout", "ok.csv", "--instruction", "ok.csv", "--output-schema", "r.md"],
+    ] {
+        let output = exits(&env, args, 3);
+        assert!(output.stderr.contains("not a regular file"), "{args:?}: {}", output.stderr);
+    }
+}
+
+/// A repository may bring links in place of planex's own folders and files.
+#[cfg(unix)]
+#[test]
+fn state_that_leads_out_of_the_project_is_refused() {
+    let env = TestEnv::new();
+    let outside = env.root().join("outside");
+    let _ = env.sh(&format!("mkdir {outside} && ln -s {outside} .workflow")).success();
+    for args in [&["waves", "-y", "--agent", "native", "add a page"][..], &["init", "-y"]] {
+        let output = exits(&env, args, 1);
+        assert!(output.stderr.contains("work/.workflow leads out of"), "{args:?}: {}", output.stderr);
+        assert!(output.stderr.contains("remove the link"), "{args:?}: {}", output.stderr);
+    }
+    let _ = env.sh(&format!("rm .workflow && mkdir .workflow && ln -s {outside} .workflow/.lite-plan")).success();
+    let output = exits(&env, &["waves", "-y", "--agent", "native", "add a page"], 1);
+    assert!(output.stderr.contains(".workflow/.lite-plan leads out of"), "{}", output.stderr);
+    assert_eq!(env.sh(&format!("ls -A {outside}")).stdout, "");
 }

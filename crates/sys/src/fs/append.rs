@@ -42,6 +42,7 @@ fn check_line(line: &str) -> io::Result<()> {
 }
 
 fn open(path: &Utf8Path) -> io::Result<File> {
+    super::fence::check(path)?;
     OpenOptions::new().read(true).append(true).create(true).open(path)
 }
 

@@ -46,7 +46,7 @@ pub fn write_private(path: &Utf8Path, bytes: &[u8]) -> Result<(), PathError> {
 
 fn replace(path: &Utf8Path, bytes: &[u8], new_mode: u32, sync: bool) -> Result<(), PathError> {
     let fail = at("write", path);
-    let target = resolve_links(path).map_err(&fail)?;
+    let target = super::fence::check(path).and_then(|()| resolve_links(path)).map_err(&fail)?;
     let folder = match target.parent() {
         Some(parent) if parent.as_str().is_empty() => Utf8Path::new("."),
         Some(parent) => parent,

@@ -54,7 +54,7 @@ impl CappedLog {
         for part in [old_part(path), new_part(path)] {
             super::remove_file(&part)?;
         }
-        let file = File::create(path).map_err(at("create", path))?;
+        let file = create(path).map_err(at("create", path))?;
         Ok(Self { path: path.to_owned(), file, cap: cap.max(MIN_CAP), total: 0, head: 0, tail: None })
     }
 
@@ -98,14 +98,14 @@ impl CappedLog {
         let (new, old) = (new_part(&self.path), old_part(&self.path));
         match &mut self.tail {
             None => {
-                let file = File::create(&new).map_err(at("create", &new))?;
+                let file = create(&new).map_err(at("create", &new))?;
                 self.tail = Some(Tail { new: file, new_len: 0, old_len: 0 });
                 Ok(part)
             }
             Some(tail) if tail.new_len < part => Ok(part - tail.new_len),
             Some(tail) => {
                 super::rename(&new, &old)?;
-                tail.new = File::create(&new).map_err(at("create", &new))?;
+                tail.new = create(&new).map_err(at("create", &new))?;
                 tail.old_len = tail.new_len;
                 tail.new_len = 0;
                 Ok(part)
@@ -143,7 +143,8 @@ impl CappedLog {
         if !super::exists(&old) && !super::exists(&new) {
             return Ok(false);
         }
-        let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(at("open", path))?;
+        let open = || OpenOptions::new().append(true).create(true).open(path);
+        let mut file = super::fence::check(path).and_then(|()| open()).map_err(at("open", path))?;
         let gap = super::exists(&old);
         join_parts(path, &mut file, gap.then_some(0))?;
         Ok(true)
@@ -159,7 +160,7 @@ fn join_parts(path: &Utf8Path, file: &mut File, gap: Option<u64>) -> Result<(), 
     }
     .map_err(at("write", path))?;
     for part in [old_part(path), new_part(path)] {
-        match File::open(&part) {
+        match super::open_regular(&part) {
             Ok(mut from) => io::copy(&mut from, file).map_err(at("write", path))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(PathError::new("read", part, error)),
@@ -167,6 +168,15 @@ fn join_parts(path: &Utf8Path, file: &mut File, gap: Option<u64>) -> Result<(), 
         super::remove_file(&part)?;
     }
     Ok(())
+}
+
+fn create(path: &Utf8Path) -> io::Result<File> {
+    super::fence::check(path)?;
+    // Opening a FIFO for writing waits for its reader.
+    if path.metadata().is_ok_and(|meta| !meta.is_file()) {
+        return Err(super::not_regular());
+    }
+    File::create(path)
 }
 
 fn clamp(room: u64, length: usize) -> usize {

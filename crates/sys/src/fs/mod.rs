@@ -4,15 +4,19 @@
 //! - [`append_line`] and [`AppendLog`] for line files that grow.
 //! - [`CappedLog`] for output of unknown size, [`MaskedLog`] where it may hold secrets.
 //! - [`safe_join`] for names that come from plans, CSVs and agents.
+//!
+//! Only regular files are read: a FIFO or a device in a file's place would hang planex or never end. Nothing is written
+//! through a symbolic link that leads out of a project's `.workflow/`.
 
 mod append;
 mod atomic;
 mod capped;
+mod fence;
 mod join;
 mod masked;
 
 use std::fmt;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -20,6 +24,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub use append::{AppendLog, append_line};
 pub use atomic::{remove_temporaries, write_atomic, write_atomic_nosync, write_private};
 pub use capped::{CappedLog, CappedSummary};
+pub(crate) use fence::check as check_fence;
 pub use join::{JoinError, safe_join};
 pub use masked::MaskedLog;
 
@@ -71,12 +76,48 @@ fn at<'a>(op: &'static str, path: &'a Utf8Path) -> impl Fn(io::Error) -> PathErr
     move |source| PathError::new(op, path, source)
 }
 
+/// Opens a regular file for reading, without waiting for anyone.
+///
+/// # Errors
+/// It cannot be opened, or is a folder, FIFO, socket or device.
+pub fn open(path: &Utf8Path) -> Result<File, PathError> {
+    open_regular(path).map_err(at("read", path))
+}
+
+fn open_regular(path: &Utf8Path) -> io::Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    // A FIFO would keep the opener waiting until someone writes; on regular files the flag means nothing.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    let meta = file.metadata()?;
+    if meta.is_file() {
+        return Ok(file);
+    }
+    Err(match meta.is_dir() {
+        true => io::ErrorKind::IsADirectory.into(),
+        false => not_regular(),
+    })
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file but a FIFO, socket or device")
+}
+
 /// The whole file.
 ///
 /// # Errors
-/// It cannot be read.
+/// It cannot be read, or is no regular file.
 pub fn read(path: &Utf8Path) -> Result<Vec<u8>, PathError> {
-    std::fs::read(path).map_err(at("read", path))
+    use std::io::Read as _;
+    let read = || {
+        let mut file = open_regular(path)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().map_err(at("read", path))
 }
 
 /// The whole file as text.
@@ -111,7 +152,7 @@ pub fn read_if_exists(path: &Utf8Path) -> Result<Option<Vec<u8>>, PathError> {
 pub fn read_head(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, PathError> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
-    std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(at("read", path))?;
+    open_regular(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(at("read", path))?;
     Ok(bytes)
 }
 
@@ -122,7 +163,7 @@ pub fn read_head(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, PathError> {
 pub fn read_tail(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, PathError> {
     use std::io::{Read as _, Seek as _, SeekFrom};
     let read = || {
-        let mut file = std::fs::File::open(path)?;
+        let mut file = open_regular(path)?;
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(limit)))?;
         let mut bytes = Vec::new();
@@ -137,7 +178,7 @@ pub fn read_tail(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, PathError> {
 /// # Errors
 /// It cannot be created.
 pub fn create_dir_all(path: &Utf8Path) -> Result<(), PathError> {
-    std::fs::create_dir_all(path).map_err(at("create the folder", path))
+    fence::check(path).and_then(|()| std::fs::create_dir_all(path)).map_err(at("create the folder", path))
 }
 
 /// Creates the folder; `false` if something of that name is there already. For names that must not be shared.
@@ -145,7 +186,7 @@ pub fn create_dir_all(path: &Utf8Path) -> Result<(), PathError> {
 /// # Errors
 /// It cannot be created for another reason.
 pub fn create_dir_new(path: &Utf8Path) -> Result<bool, PathError> {
-    match std::fs::create_dir(path) {
+    match fence::check_parent(path).and_then(|()| std::fs::create_dir(path)) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(source) => Err(PathError::new("create the folder", path, source)),
@@ -157,7 +198,7 @@ pub fn create_dir_new(path: &Utf8Path) -> Result<bool, PathError> {
 /// # Errors
 /// It is there and cannot be removed.
 pub fn remove_file(path: &Utf8Path) -> Result<(), PathError> {
-    absent_is_fine(std::fs::remove_file(path)).map_err(at("remove", path))
+    fence::check_parent(path).and_then(|()| absent_is_fine(std::fs::remove_file(path))).map_err(at("remove", path))
 }
 
 /// Removes the folder and all in it, without following symbolic links; an absent one is fine.
@@ -165,7 +206,9 @@ pub fn remove_file(path: &Utf8Path) -> Result<(), PathError> {
 /// # Errors
 /// Something in it cannot be removed.
 pub fn remove_dir_all(path: &Utf8Path) -> Result<(), PathError> {
-    absent_is_fine(std::fs::remove_dir_all(path)).map_err(at("remove the folder", path))
+    fence::check_parent(path)
+        .and_then(|()| absent_is_fine(std::fs::remove_dir_all(path)))
+        .map_err(at("remove the folder", path))
 }
 
 fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
@@ -180,7 +223,8 @@ fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
 /// # Errors
 /// The system refuses; the error names the old path.
 pub fn rename(from: &Utf8Path, to: &Utf8Path) -> Result<(), PathError> {
-    std::fs::rename(from, to).map_err(at("rename", from))
+    let checked = fence::check_parent(from).and_then(|()| fence::check_parent(to));
+    checked.and_then(|()| std::fs::rename(from, to)).map_err(at("rename", from))
 }
 
 /// Copies the content and the mode of a file.
@@ -188,7 +232,7 @@ pub fn rename(from: &Utf8Path, to: &Utf8Path) -> Result<(), PathError> {
 /// # Errors
 /// The source cannot be read or the target not written; the error names the source.
 pub fn copy(from: &Utf8Path, to: &Utf8Path) -> Result<u64, PathError> {
-    std::fs::copy(from, to).map_err(at("copy", from))
+    fence::check(to).and_then(|()| std::fs::copy(from, to)).map_err(at("copy", from))
 }
 
 /// What a folder's entry is, symbolic links not followed.
@@ -296,7 +340,9 @@ pub fn set_private(path: &Utf8Path) -> Result<(), PathError> {
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = if path.is_dir() { 0o700 } else { 0o600 };
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(at("make private", path))?;
+        let permissions = std::fs::Permissions::from_mode(mode);
+        let checked = fence::check(path);
+        checked.and_then(|()| std::fs::set_permissions(path, permissions)).map_err(at("make private", path))?;
     }
     #[cfg(not(unix))]
     let _ = path;

@@ -279,3 +279,96 @@ mod unix {
         assert_eq!(kinds, [EntryKind::Dir, EntryKind::File, EntryKind::Symlink, EntryKind::Other]);
     }
 }
+
+/// A project whose `.workflow` holds a session, and a folder outside of it.
+#[cfg(unix)]
+fn project_and_outside(root: &Utf8Path) -> (Utf8PathBuf, Utf8PathBuf) {
+    let (session, outside) = (root.join("p/.workflow/.lite-plan/s"), root.join("outside"));
+    std::fs::create_dir_all(session.join(".planex")).unwrap();
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("f"), "kept").unwrap();
+    (session, outside)
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_links_that_lead_out_of_a_session() {
+    use std::os::unix::fs::symlink;
+    let (_temp, root) = folder();
+    let (session, outside) = project_and_outside(&root);
+    symlink(&outside, session.join(".planex/runs")).unwrap();
+    symlink(&outside, session.join(".planex/gates")).unwrap();
+    symlink("../../../../outside/new", session.join("discoveries.ndjson")).unwrap();
+    symlink(outside.join("f"), session.join("tasks.csv")).unwrap();
+    symlink("..", session.join(".planex/requests")).unwrap();
+    for path in [".planex/runs/x", ".planex/gates/x", "discoveries.ndjson", "tasks.csv", ".planex/requests/x"] {
+        let path = session.join(path);
+        let tried = [
+            write_atomic(&path, b"x"),
+            write_atomic_nosync(&path, b"x"),
+            write_private(&path, b"x"),
+            append_line(&path, "x"),
+            AppendLog::open(&path).map(drop),
+            CappedLog::create(&path, 4096).map(drop),
+            CappedLog::heal(&path).map(drop).and_then(|()| write_atomic(&path, b"x")),
+            create_dir_all(&path.join("d")),
+            create_dir_new(&path.join("d")).map(drop),
+            rename(&root.join("p"), &path.join("d")),
+            copy(&outside.join("f"), &path).map(drop),
+            remove_file(&path.join("f")),
+            remove_dir_all(&path.join("d")),
+        ];
+        for error in tried.map(Result::unwrap_err) {
+            assert!(error.to_string().contains("leads out of"), "{path}: {error}");
+        }
+    }
+    assert_eq!(names(&outside), ["f"]);
+    assert_eq!(std::fs::read_to_string(outside.join("f")).unwrap(), "kept");
+    // The link itself may be taken away, and its target stays.
+    remove_file(&session.join("tasks.csv")).unwrap();
+    remove_dir_all(&session).unwrap();
+    assert_eq!(std::fs::read_to_string(outside.join("f")).unwrap(), "kept");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_state_folder_that_lies_elsewhere_is_refused_and_links_inside_are_followed() {
+    use std::os::unix::fs::symlink;
+    let (_temp, root) = folder();
+    let (session, outside) = project_and_outside(&root);
+    symlink("tasks-mine.csv", session.join("tasks.csv")).unwrap();
+    write_atomic(&session.join("tasks-mine.csv"), b"a").unwrap();
+    write_atomic(&session.join("tasks.csv"), b"b").unwrap();
+    assert_eq!(read(&session.join("tasks-mine.csv")).unwrap(), b"b");
+    // The project may be reached by any path.
+    symlink("p", root.join("by-link")).unwrap();
+    write_atomic(&root.join("by-link/.workflow/x"), b"c").unwrap();
+    std::fs::create_dir(root.join("q")).unwrap();
+    symlink(&outside, root.join("q/.workflow")).unwrap();
+    let error = create_dir_all(&root.join("q/.workflow/.lite-plan/s")).unwrap_err().to_string();
+    let link = root.join("q/.workflow");
+    assert!(error.contains(&format!("the symbolic link {link} leads out of")) && error.contains("remove"), "{error}");
+    assert_eq!(names(&outside), ["f"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_refused_and_not_waited_for() {
+    let (_temp, root) = folder();
+    let fifo = root.join("fifo");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        fifo.as_std_path(),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    for path in [&fifo, Utf8Path::new("/dev/zero")] {
+        for error in [read(path).unwrap_err(), read_head(path, 9).unwrap_err(), read_tail(path, 9).unwrap_err()] {
+            assert!(error.to_string().contains("not a regular file"), "{error}");
+        }
+    }
+    assert!(CappedLog::create(&fifo, 4096).unwrap_err().to_string().contains("not a regular file"));
+    assert_eq!(read(&root).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+}
