@@ -8,6 +8,7 @@ pub mod csv;
 pub mod discovery;
 pub mod event;
 pub mod exploration;
+pub mod failures;
 pub mod gate;
 pub mod glob;
 pub mod graph;

@@ -59,6 +59,12 @@ impl SessionPaths {
         self.all_checks().join(name)
     }
 
+    /// How the project's own tests were before the first wave.
+    #[must_use]
+    pub fn baseline(&self) -> Utf8PathBuf {
+        self.planex().join("baseline.json")
+    }
+
     /// Folder of gates and answers.
     #[must_use]
     pub fn gates(&self) -> Utf8PathBuf {
@@ -211,6 +217,7 @@ mod tests {
             paths.meta(),
             paths.run("a-T1"),
             paths.checks("a-T1"),
+            paths.baseline(),
             paths.gate("tasks"),
             paths.answer("tasks"),
             paths.requests(),

@@ -46,6 +46,7 @@ pub async fn run_check(context: &CheckContext, number: usize, command: &str, can
         duration_s: 0.0,
         tail: String::new(),
         log: context.log(number),
+        cut: false,
         notes: Vec::new(),
     };
     if cancel.is_cancelled() {
@@ -77,6 +78,7 @@ async fn follow(
     let (verdict, clean) = watch(child, &mut output, context, cancel).await;
     check.verdict = verdict;
     check.tail = output.finish();
+    check.cut = output.log.left_out() > 0 || output.log.broken().is_some();
     if let Some(error) = output.log.broken() {
         check.notes.push(format!("the log is not complete: {error}"));
     }

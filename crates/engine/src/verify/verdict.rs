@@ -3,6 +3,7 @@
 use std::fmt;
 
 use camino::Utf8PathBuf;
+use planex_core::failures::Failures;
 use planex_core::job::Exit;
 use planex_sys::fs;
 use serde::{Deserialize, Serialize};
@@ -85,6 +86,9 @@ pub struct Check {
     pub tail: String,
     /// What it printed, masked and capped. Not there if it was not begun.
     pub log: Utf8PathBuf,
+    /// Whether something of what it printed is not in the log.
+    #[serde(default)]
+    pub cut: bool,
     /// What was said beside the verdict: a log that is not complete, processes that could not be ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -95,6 +99,14 @@ impl Check {
     #[must_use]
     pub fn passed(&self) -> bool {
         self.verdict == Verdict::Passed
+    }
+
+    /// The tests that failed, as far as its output tells.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn failures(&self) -> Result<Failures> {
+        Ok(Failures::read(&self.output()?, self.cut))
     }
 
     /// What it printed, bytes that are no UTF-8 replaced; empty if there is no log.

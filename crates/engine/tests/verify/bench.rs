@@ -22,6 +22,7 @@ fn guardian() -> Arc<Guardian> {
 pub(crate) struct Bench {
     _folder: tempfile::TempDir,
     pub(crate) context: CheckContext,
+    pub(crate) session: SessionPaths,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -52,7 +53,7 @@ impl Bench {
             log_cap: 64 * 1024,
             kill: CancellationToken::new(),
         };
-        Self { _folder: folder, context, cancel: CancellationToken::new() }
+        Self { _folder: folder, context, session, cancel: CancellationToken::new() }
     }
 
     pub(crate) async fn run(&self, commands: &[&str]) -> Vec<Check> {

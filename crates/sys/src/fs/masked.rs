@@ -12,6 +12,7 @@ pub struct MaskedLog {
     log: Option<CappedLog>,
     masker: Option<StreamMasker>,
     broken: Option<PathError>,
+    left_out: u64,
 }
 
 impl MaskedLog {
@@ -20,7 +21,7 @@ impl MaskedLog {
     /// # Errors
     /// It cannot be created.
     pub fn create(path: &Utf8Path, cap: u64, masker: &Masker) -> Result<Self, PathError> {
-        Ok(Self { log: Some(CappedLog::create(path, cap)?), masker: Some(masker.stream()), broken: None })
+        Ok(Self { log: Some(CappedLog::create(path, cap)?), masker: Some(masker.stream()), broken: None, left_out: 0 })
     }
 
     /// Takes output, and gives what was written: without secrets, and without the end that may still become one.
@@ -34,10 +35,10 @@ impl MaskedLog {
     pub fn finish(&mut self) -> Vec<u8> {
         let masked = self.masker.take().map(StreamMasker::finish).unwrap_or_default();
         self.write(&masked);
-        if let Some(log) = self.log.take()
-            && let Err(error) = log.finish()
-        {
-            self.broken.get_or_insert(error);
+        match self.log.take().map(CappedLog::finish) {
+            Some(Ok(summary)) => self.left_out = summary.left_out,
+            Some(Err(error)) => drop(self.broken.get_or_insert(error)),
+            None => {}
         }
         masked
     }
@@ -46,6 +47,12 @@ impl MaskedLog {
     #[must_use]
     pub fn broken(&self) -> Option<&PathError> {
         self.broken.as_ref()
+    }
+
+    /// Bytes that the cap left out; known once it is finished.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     fn write(&mut self, bytes: &[u8]) {
@@ -74,6 +81,11 @@ mod tests {
         assert_eq!(String::from_utf8(given).unwrap(), "one\nkey ***\nlast");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\nkey ***\nlast");
         assert!(log.push(b"late").is_empty() && log.finish().is_empty() && log.broken().is_none());
+        assert_eq!(log.left_out(), 0);
+        let mut log = MaskedLog::create(&path, 1024, &masker).unwrap();
+        log.push(&[b'x'; 5000]);
+        log.finish();
+        assert!(log.left_out() > 3000);
         assert!(MaskedLog::create(&path.join("x"), 1024, &masker).is_err());
     }
 }
