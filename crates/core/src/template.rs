@@ -13,6 +13,9 @@ use std::fmt;
 use crate::suggest;
 use crate::text;
 
+/// Characters of an unknown name that are shown.
+const SHOWN: usize = 60;
+
 /// A parsed instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
@@ -60,10 +63,18 @@ pub struct UnknownPlaceholder {
 
 impl fmt::Display for UnknownPlaceholder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = text::one_line(&self.name);
-        write!(f, "{}:{}: there is no column for `{{{shown}}}`", self.line, self.column)?;
-        if let Some(nearest) = &self.nearest {
-            write!(f, "; did you mean `{{{}}}`?", text::one_line(nearest))?;
+        // Blanks at its ends are part of a name, and may be all that is wrong with it.
+        let blanks = |rest: usize| if rest > 0 { " " } else { "" };
+        let before = blanks(self.name.len() - self.name.trim_start().len());
+        let after = blanks(self.name.len() - self.name.trim_end().len());
+        let shown = text::truncate_chars(&text::one_line(&self.name), SHOWN);
+        write!(f, "{}:{}: there is no column for `{{{before}{shown}{after}}}`", self.line, self.column)?;
+        match &self.nearest {
+            Some(nearest) if nearest == self.name.trim() => {
+                write!(f, "; write `{{{}}}`, without spaces inside the braces", text::one_line(nearest))?;
+            }
+            Some(nearest) => write!(f, "; did you mean `{{{}}}`?", text::one_line(nearest))?,
+            None => {}
         }
         write!(f, " — literal braces are written `{{{{` and `}}}}`")
     }
@@ -104,7 +115,7 @@ impl Template {
                 name: hole.name.clone(),
                 line: hole.line,
                 column: hole.column,
-                nearest: suggest::nearest(&hole.name, columns.iter().map(AsRef::as_ref)).map(str::to_owned),
+                nearest: nearest(&hole.name, columns).map(str::to_owned),
             })
             .collect();
         if unknown.is_empty() { Ok(()) } else { Err(unknown) }
@@ -136,6 +147,12 @@ impl Template {
             Part::Text(_) => None,
         })
     }
+}
+
+/// The column that was probably meant: the same name with other blanks around it, else one that is spelled alike.
+fn nearest<'c, S: AsRef<str>>(name: &str, columns: &'c [S]) -> Option<&'c str> {
+    let same = columns.iter().map(AsRef::as_ref).find(|column| *column == name.trim());
+    same.or_else(|| suggest::nearest(name, columns.iter().map(AsRef::as_ref)))
 }
 
 /// Whether something in braces looks like the name of a column.
@@ -259,7 +276,7 @@ mod tests {
             said,
             [
                 "2:7: there is no column for `{file_name}`; did you mean `{file name}`? — literal braces are written `{{` and `}}`",
-                "2:22: there is no column for `{id}`; did you mean `{id}`? — literal braces are written `{{` and `}}`",
+                "2:22: there is no column for `{ id }`; write `{id}`, without spaces inside the braces — literal braces are written `{{` and `}}`",
                 "2:32: there is no column for `{nothing here}` — literal braces are written `{{` and `}}`",
             ]
         );

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use planex_core::settings;
+use planex_core::settings::file::Source;
 use planex_sys::fs;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -55,11 +57,7 @@ struct Entries {
 /// # Errors
 /// The text is no TOML; the fault names its place.
 pub fn trusted_parts(file: &Utf8Path, text: &str) -> Result<TrustedParts> {
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        let at = error.span().map_or(0, |span| span.start);
-        let line = text.get(..at).map_or(1, |head| head.matches('\n').count() + 1);
-        EngineError::input(format!("{file} is no TOML"), vec![format!("{file}:{line}:1: {}", error.message())])
-    })?;
+    let table: toml::Table = text.parse().map_err(|error| unreadable(file, text, &error))?;
     let mut lines = Vec::new();
     for (key, value) in table.iter().filter(|(key, _)| TRUSTED_KEYS.contains(&key.as_str())) {
         flatten(key, value, &mut lines);
@@ -68,6 +66,15 @@ pub fn trusted_parts(file: &Utf8Path, text: &str) -> Result<TrustedParts> {
     lines.sort();
     let hash = Sha256::digest(lines.join("\n").as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(TrustedParts { lines, hash })
+}
+
+/// The reader of settings says what is wrong and where, also for what TOML's own types cannot hold (a huge number).
+fn unreadable(file: &Utf8Path, text: &str, error: &toml::de::Error) -> EngineError {
+    let faults = match settings::file::parse(Source { file: file.as_str(), text }) {
+        Err(faults) => faults.iter().map(ToString::to_string).collect(),
+        Ok(_) => vec![format!("{file}:1:1: {}", error.message())],
+    };
+    EngineError::input(format!("{file} cannot be read"), faults)
 }
 
 fn is_harmless(line: &str) -> bool {

@@ -10,6 +10,9 @@ use super::ZoneSetting;
 use crate::text::one_line;
 use crate::time::{human_duration, parse_duration, parse_zone};
 
+/// Largest whole number of the configuration: TOML's own.
+const MOST: u64 = i64::MAX.cast_unsigned();
+
 /// What values a key takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -125,16 +128,23 @@ impl Kind {
             Self::Duration => {
                 return parse_duration(word).map(Value::Duration).map_err(|error| error.to_string());
             }
-            Self::Count => word.parse().ok().map(Value::Number),
-            Self::Positive => word.parse().ok().filter(|&number| number > 0).map(Value::Number),
-            Self::Size => size(word).map(Value::Number),
+            Self::Count | Self::Positive | Self::Size => {
+                let number = if self == Self::Size { size(word) } else { whole(word) };
+                let Some(number) = number else { return Err(self.unfit(word)) };
+                let number = number.ok_or_else(|| format!("`{}` is too large: at most {MOST}", one_line(word)))?;
+                Some(number).filter(|&number| number > 0 || self != Self::Positive).map(Value::Number)
+            }
             Self::Money => {
                 word.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount >= 0.0).map(Value::Money)
             }
             Self::Bool => word.parse().ok().map(Value::Bool),
             Self::Zone => parse_zone(word).map(|zone| Value::Zone(zone, word.to_owned())),
         };
-        value.ok_or_else(|| format!("expected {}, found `{}`", self.expected(), one_line(word)))
+        value.ok_or_else(|| self.unfit(word))
+    }
+
+    fn unfit(self, word: &str) -> String {
+        format!("expected {}, found `{}`", self.expected(), one_line(word))
     }
 
     /// Reads a list or table written as TOML; a bare word is a list of one.
@@ -148,7 +158,7 @@ impl Kind {
             Err(_) if self == Self::List && !word.is_empty() && !word.starts_with('[') => {
                 Ok(Value::List(vec![word.to_owned()]))
             }
-            Err(_) => Err(format!("expected {}, found `{}`", self.expected(), one_line(word))),
+            Err(_) => Err(self.unfit(word)),
         }
     }
 
@@ -175,7 +185,9 @@ impl Kind {
                 Err(format!("expected {}, found {}", self.expected(), type_of(value)))
             }
             (Self::Duration | Self::Count | Self::Positive | Self::Size | Self::Money, DeValue::Integer(number)) => {
-                // Underscores are TOML's; other radixes are nothing anyone writes here.
+                if number.radix() != 10 {
+                    return Err(format!("expected {}, found one in base {}", self.expected(), number.radix()));
+                }
                 self.parse_word(number.as_str())
             }
             (Self::Money | Self::Duration, DeValue::Float(number)) => self.parse_word(number.as_str()),
@@ -201,8 +213,8 @@ fn type_of(value: &DeValue<'_>) -> String {
     }
 }
 
-/// `200`, `200k`, `5M`, `64MiB`.
-fn size(word: &str) -> Option<u64> {
+/// `200`, `200k`, `5M`, `64MiB`; `Some(None)`: it is one of these, but too large.
+fn size(word: &str) -> Option<Option<u64>> {
     let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
     let (number, unit) = word.split_at(digits);
     let scale: u64 = match unit.trim().to_ascii_lowercase().as_str() {
@@ -215,7 +227,15 @@ fn size(word: &str) -> Option<u64> {
         "gib" => 1 << 30,
         _ => return None,
     };
-    number.parse::<u64>().ok()?.checked_mul(scale)
+    let number = whole(number)?;
+    Some(number.and_then(|number| number.checked_mul(scale)).filter(|&number| number <= MOST))
+}
+
+/// A whole number; `Some(None)`: it is one, but too large.
+fn whole(word: &str) -> Option<Option<u64>> {
+    let digits = word.strip_prefix('+').unwrap_or(word);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().ok().filter(|&number| number <= MOST))
 }
 
 #[cfg(test)]
@@ -224,7 +244,7 @@ mod tests {
 
     #[test]
     fn words_are_read_by_their_kind() {
-        let table: [(Kind, &str, Option<&str>); 24] = [
+        let table: [(Kind, &str, Option<&str>); 26] = [
             (Kind::Positive, "3", Some("3")),
             (Kind::Positive, "0", None),
             (Kind::Positive, "-1", None),
@@ -233,6 +253,8 @@ mod tests {
             (Kind::Size, "64MiB", Some("67108864")),
             (Kind::Size, "5M", Some("5000000")),
             (Kind::Size, "18446744073709551615k", None),
+            (Kind::Size, "9007199254740992KiB", None),
+            (Kind::Positive, "9223372036854775807", Some("9223372036854775807")),
             (Kind::Size, "5x", None),
             (Kind::Duration, "10m", Some("10m 00s")),
             (Kind::Duration, "soon", None),
@@ -265,7 +287,8 @@ mod tests {
 
     #[test]
     fn messages_name_both_sides() {
-        let table = DeTable::parse("a = \"x\"\nb = 1\nc = {}\nd = 1.5").unwrap();
+        let table =
+            DeTable::parse("a = \"x\"\nb = 1\nc = {}\nd = 1.5\ne = 99_999_999_999_999_999_999\nf = 0x10").unwrap();
         let value = |name: &str| table.get_ref().get(name).unwrap().get_ref().clone();
         for (kind, name, expected) in [
             (Kind::Positive, "a", "expected a whole number of at least 1, found the text \"x\""),
@@ -273,6 +296,8 @@ mod tests {
             (Kind::Duration, "c", "expected a duration, like 90, \"90s\" or \"10m\", found a table"),
             (Kind::Bool, "b", "expected true or false, found the number 1"),
             (Kind::Count, "d", "expected a whole number, found the number 1.5"),
+            (Kind::Count, "e", "`99999999999999999999` is too large: at most 9223372036854775807"),
+            (Kind::Count, "f", "expected a whole number, found one in base 16"),
         ] {
             assert_eq!(kind.parse_toml(&value(name)), Err(expected.to_owned()));
         }

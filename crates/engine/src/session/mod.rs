@@ -3,6 +3,7 @@
 //! One process drives a session; readers need no lock. What a session is and how it was started is in `meta.json`; what
 //! it has done is in the files that the specification names.
 
+mod check;
 mod find;
 mod keep;
 mod list;
@@ -13,6 +14,7 @@ use jiff::Timestamp;
 use planex_sys::lock::{Holder, SessionLock};
 use planex_sys::{fs, program};
 
+pub use check::{Broken, broken_files};
 pub use find::{FindError, Found, find, find_all};
 pub use keep::{PruneLimits, Pruned, archive, delete, prune};
 pub use list::{Counts, SessionStatus, Summary, list, open_gate, status_of, summary_of};

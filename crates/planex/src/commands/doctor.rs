@@ -167,9 +167,8 @@ fn sessions(args: &DoctorArgs, setup: &Setup) -> Result<Vec<Finding>> {
     let mut findings = vec![Finding::good("sessions", format!("{}, {}", all.len(), bytes(size)))];
     for summary in &all {
         let id = &summary.found.id;
-        if let Err(error) = &summary.meta {
-            findings.push(Finding::bad("sessions", format!("{id}: {error}"), format!("planex sessions delete {id}")));
-        }
+        let broken = session::broken_files(&summary.found);
+        findings.extend(broken.into_iter().map(|file| Finding::bad("sessions", file.problem, file.mend)));
         if !matches!(summary.status, SessionStatus::Stopped) {
             continue;
         }

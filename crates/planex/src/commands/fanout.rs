@@ -40,11 +40,15 @@ pub(crate) struct FanoutArgs {
     #[arg(long, value_name = "MODE", default_value = "analysis")]
     pub(crate) mode: ModeArg,
     /// How often a failed row is tried again
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = count)]
     pub(crate) retries: u32,
     /// Run only the rows that are not completed
     #[arg(long = "continue")]
     pub(crate) go_on: bool,
+}
+
+fn count(given: &str) -> std::result::Result<u32, String> {
+    given.parse().map_err(|_| format!("expected a whole number from 0 to {}", u32::MAX))
 }
 
 /// Runs the command.

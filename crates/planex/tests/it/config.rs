@@ -111,6 +111,18 @@ fn doctor_tells_what_is_wrong_and_how_to_mend_it() {
 }
 
 #[test]
+fn doctor_names_broken_files_of_sessions() {
+    let env = TestEnv::new();
+    ok(&env, &["doctor"]);
+    env.write(".workflow/.lite-plan/wpp-x/.planex/meta.json", "{ torn");
+    env.write(".workflow/.lite-plan/wpp-x/.planex/gates/tasks.json", "[]");
+    let output = planex(&env, &["doctor"]).output().exits(1).stdout;
+    for said in ["meta.json:1:3: ", "mend it or remove it", "gates/tasks.json:1:", "planex resume wpp-x"] {
+        assert!(output.contains(said), "{said}: {output}");
+    }
+}
+
+#[test]
 fn guidelines_are_made_listed_and_loaded() {
     let env = TestEnv::new();
     ok(&env, &["spec", "init"]);
@@ -132,4 +144,24 @@ fn a_device_under_the_name_of_the_configuration_is_refused() {
     std::os::unix::fs::symlink("/dev/zero", env.dir().join("planex.toml")).unwrap();
     let output = planex(&env, &["config", "show"]).output().exits(3);
     assert!(output.stderr.contains("planex.toml is no file"), "{}", output.stderr);
+}
+
+#[test]
+fn a_number_that_is_too_large_is_called_that() {
+    let env = TestEnv::new();
+    let most = "is too large: at most 9223372036854775807";
+    for args in [
+        &["waves", "x", "--dry-run", "-c", "99999999999999999999"][..],
+        &["config", "set", "concurrency", "99999999999999999999"],
+    ] {
+        let refused = planex(&env, args).output().exits(2);
+        assert!(refused.stderr.contains(most), "{}", refused.stderr);
+    }
+    env.write("planex.toml", "lang = \"en\"\nconcurrency = 99999999999999999999\n");
+    let refused = planex(&env, &["config", "show"]).output().exits(3);
+    assert!(
+        refused.stderr.contains("planex.toml:2:15: `concurrency`: `99999999999999999999` is too large"),
+        "{}",
+        refused.stderr
+    );
 }

@@ -124,3 +124,18 @@ fn without_a_text_an_editor_opens() {
     assert!(list.contains("rate-limit"), "{list}");
     exits(&env, &["waves", "--agent", "native"], 2);
 }
+
+#[test]
+fn a_tiny_terminal_will_do() {
+    let env = project();
+    let mut screen = Screen::start(&env, &WAVES, 5, 20);
+    screen.wait("> Approve");
+    for chosen in ["> Modify", "> Cancel", "> Approve", "> Modify", "> Cancel"] {
+        screen.press("\u{1b}[B");
+        screen.wait(chosen);
+        let text = screen.text();
+        assert!(text.contains("angles?") && text.matches('>').count() == 1, "what is asked stays in sight: {text}");
+    }
+    screen.press("\r");
+    assert_eq!(screen.code(), 4, "{}", screen.text());
+}
