@@ -4,7 +4,7 @@
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
-use planex_sys::fs;
+use planex_sys::fs::{self, Entry, EntryKind};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{EngineError, Result};
@@ -56,10 +56,13 @@ pub fn place(paths: &SessionPaths, request: &Request, at: Timestamp) -> Result<(
     let folder = paths.requests();
     fs::create_dir_all(&folder)?;
     let text = serde_json::to_vec_pretty(request).map_err(EngineError::internal)?;
-    // Names sort by time; the process id keeps two of the same instant apart.
-    let base = format!("{:020}-{}", at.as_microsecond().max(0), std::process::id());
-    let name = planex_core::id::first_free(&base, |name| fs::exists(&folder.join(format!("{name}.json"))));
-    Ok(fs::write_atomic(&folder.join(format!("{name}.json")), &text)?)
+    // Names sort by time; the process id keeps those of two processes apart, and later ones of one instant move on.
+    let name = |micros: i64| folder.join(format!("{micros:020}-{}.json", std::process::id()));
+    let mut micros = at.as_microsecond().max(0);
+    while fs::exists(&name(micros)) {
+        micros += 1;
+    }
+    Ok(fs::write_atomic(&name(micros), &text)?)
 }
 
 /// Requests that wait, oldest first. One that cannot be read is removed: it would be found for ever.
@@ -72,7 +75,7 @@ pub fn waiting(paths: &SessionPaths) -> Result<Vec<Placed>> {
         return Ok(Vec::new());
     }
     let mut placed = Vec::new();
-    for entry in fs::list(&folder)?.into_iter().filter(|entry| is_request(&entry.name)).take(MOST) {
+    for entry in fs::list(&folder)?.into_iter().filter(is_request).take(MOST) {
         let Some(bytes) = fs::read_if_exists(&entry.path)? else { continue };
         match serde_json::from_slice(&bytes) {
             Ok(request) => placed.push(Placed { request, file: entry.path }),
@@ -83,8 +86,8 @@ pub fn waiting(paths: &SessionPaths) -> Result<Vec<Placed>> {
 }
 
 /// Whether a file is a request and not a half-written one.
-fn is_request(name: &str) -> bool {
-    name.ends_with(".json") && !name.starts_with('.')
+fn is_request(entry: &Entry) -> bool {
+    entry.kind == EntryKind::File && entry.name.ends_with(".json") && !entry.name.starts_with('.')
 }
 
 impl Placed {
@@ -118,7 +121,7 @@ mod tests {
         }
         std::fs::write(paths.requests().join("x.json"), "{ torn").unwrap();
         let placed = waiting(&paths).unwrap();
-        assert_eq!(placed.iter().map(|p| p.request.clone()).collect::<std::collections::HashSet<_>>().len(), 4);
+        assert_eq!(placed.iter().map(|one| one.request.clone()).collect::<Vec<_>>(), wanted);
         for one in placed {
             one.done().unwrap();
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use planex_core::job::{CauseKind, JobStatus};
 
-use crate::support::{Bench, alive};
+use crate::support::{Bench, alive, holds_a_line, until};
 
 #[tokio::test]
 async fn the_time_limit_ends_all_that_the_job_started() {
@@ -36,9 +36,9 @@ async fn silence_ends_a_job_but_work_does_not() {
 #[tokio::test]
 async fn cancelling_ends_a_job() {
     let bench = Bench::new("echo $$ > pid; sleep 60");
-    let cancel = bench.cancel.clone();
+    let (cancel, pid) = (bench.cancel.clone(), bench.spec.cwd.join("pid"));
     tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(400)).await;
+        until("the agent runs", || holds_a_line(&pid)).await;
         cancel.cancel();
     });
     let ran = bench.run().await;
@@ -48,13 +48,15 @@ async fn cancelling_ends_a_job() {
 
 #[tokio::test]
 async fn a_second_cancel_kills_at_once() {
-    let mut bench = Bench::new("trap '' TERM; echo started; while :; do sleep 0.1; done");
+    // It says when it was told to end, and goes on.
+    let mut bench = Bench::new("trap 'echo > told' TERM; echo > started; while :; do sleep 0.1; done");
     bench.spec.grace = Duration::from_secs(50);
     let (cancel, kill) = (bench.cancel.clone(), bench.context.kill.clone());
+    let (started, told) = (bench.spec.cwd.join("started"), bench.spec.cwd.join("told"));
     tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        until("the agent runs", || holds_a_line(&started)).await;
         cancel.cancel();
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        until("the agent is told to end", || holds_a_line(&told)).await;
         kill.cancel();
     });
     let begun = Instant::now();

@@ -131,3 +131,17 @@ pub(crate) fn alive(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
+
+/// Waits for `done`, at most 20 seconds.
+pub(crate) async fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let end = tokio::time::Instant::now() + Duration::from_secs(20);
+    while !done() {
+        assert!(tokio::time::Instant::now() < end, "{what}: it did not come");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Whether the file is there and written.
+pub(crate) fn holds_a_line(path: &Utf8Path) -> bool {
+    std::fs::read_to_string(path).is_ok_and(|text| text.ends_with('\n'))
+}
