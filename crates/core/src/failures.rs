@@ -16,6 +16,8 @@ mod lines;
 mod node;
 mod others;
 mod python;
+mod ruby;
+mod runtimes;
 mod rust;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,7 +113,7 @@ impl Failures {
 /// Reads the lines of one package; `None` where its runner is not recognised.
 type Reader = fn(&[&str]) -> Option<Found>;
 
-const READERS: [(&str, Reader); 15] = [
+const READERS: [(&str, Reader); 19] = [
     ("cargo", rust::cargo),
     ("nextest", rust::nextest),
     ("pytest", python::pytest),
@@ -121,12 +123,16 @@ const READERS: [(&str, Reader); 15] = [
     ("vitest", node::vitest),
     ("mocha", node::mocha),
     ("node", node::spec),
+    ("bun", runtimes::bun),
+    ("deno", runtimes::deno),
     ("tap", others::tap),
     ("surefire", jvm::surefire),
     ("gradle", jvm::gradle),
     ("dotnet", others::dotnet),
-    ("rspec", others::rspec),
     ("phpunit", others::phpunit),
+    ("exunit", others::exunit),
+    ("rspec", ruby::rspec),
+    ("minitest", ruby::minitest),
 ];
 
 #[cfg(test)]

@@ -12,24 +12,34 @@ pub(super) fn jest(lines: &[&str]) -> Option<Found> {
     let (mut file, mut red, mut again) = ("", false, Found::new());
     let mut summary = false;
     for line in lines {
-        if let Some(failed) = line.trim_start().strip_prefix("FAIL ").filter(|_| indent(line) < 2) {
-            (file, red) = (without_duration(failed).trim(), true);
-        } else if line.trim_start().starts_with("PASS ") && indent(line) < 2 {
-            red = false;
+        if let Some((outcome, next)) = suite(line) {
+            (file, red) = (next, outcome == "FAIL");
+            found.ran.insert(file.to_owned());
         } else if line.starts_with("Summary of all failing tests") {
             // All over again: only for what the first time was cut off.
             summary = true;
         } else if let Some(test) = line.strip_prefix("  ● ").filter(|test| red && *test != "Console") {
             match test {
-                "Test suite failed to run" => found.broken(file),
+                "Test suite failed to run" => {
+                    found.ran.remove(file);
+                    found.broken(file);
+                }
                 _ if summary => again.fail(file, test),
                 _ => found.fail(file, test),
             }
         }
     }
     found.counted(number_before(tests, " failed"));
+    // With `--bail`: `Test Suites: 1 failed, 1 of 3 total`.
+    found.stopped |= lines.iter().any(|line| line.starts_with("Test Suites: ") && line.contains(" of "));
     found.failed.append(&mut again.failed);
     Some(found)
+}
+
+/// `FAIL src/a.test.js (5.2 s)`, of projects with spaces in front.
+fn suite(line: &str) -> Option<(&str, &str)> {
+    let (outcome, file) = line.trim_start().split_once(' ').filter(|_| indent(line) < 2)?;
+    ["FAIL", "PASS"].contains(&outcome).then(|| (outcome, without_duration(file).trim()))
 }
 
 /// Groups are files: `src/a.test.ts › cart > adds up`.
@@ -37,10 +47,16 @@ pub(super) fn vitest(lines: &[&str]) -> Option<Found> {
     let runs = lines.iter().filter(|line| line.trim_start().starts_with("Test Files  ")).count();
     let mut found = Found::new();
     found.runs = runs;
-    for line in lines.iter().filter_map(|line| line.trim_start().strip_prefix("FAIL ")) {
-        match line.trim().split_once(" > ") {
-            Some((file, test)) => found.fail(file, test),
-            None => found.broken(line.trim().split(" [").next().unwrap_or(line)),
+    for line in lines.iter().map(|line| line.trim()) {
+        if let Some(failed) = line.strip_prefix("FAIL ").map(str::trim) {
+            match failed.split_once(" > ") {
+                Some((file, test)) => found.fail(file, test),
+                None => found.broken(failed.split(" [").next().unwrap_or(failed)),
+            }
+        } else if let Some((file, tests)) = line.trim_start_matches(['❯', '✓', ' ']).split_once(" (")
+            && tests.split_once(" test").is_some_and(|(count, _)| count != "0" && count.parse::<usize>().is_ok())
+        {
+            found.ran.insert(file.to_owned());
         }
     }
     let tests = lines.iter().rev().find(|line| line.trim_start().starts_with("Tests  "));

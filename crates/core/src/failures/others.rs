@@ -1,4 +1,4 @@
-//! TAP (node, prove, …), `dotnet test`, RSpec, PHPUnit.
+//! TAP (node, prove, …), `dotnet test`, PHPUnit, ExUnit.
 
 use super::found::{Found, name};
 use super::lines::{indent, number_after, number_before, without_duration};
@@ -55,24 +55,6 @@ pub(super) fn dotnet(lines: &[&str]) -> Option<Found> {
     seen.then_some(found)
 }
 
-/// Groups are files: `./spec/cart_spec.rb › Cart adds up`.
-pub(super) fn rspec(lines: &[&str]) -> Option<Found> {
-    let closing = lines.iter().rev().find(|line| line.contains(" example") && line.contains(" failure"))?;
-    let mut found = Found::new();
-    found.runs = lines.iter().filter(|line| line.contains(" example") && line.contains(" failure")).count();
-    for line in lines {
-        if let Some((place, title)) = line.strip_prefix("rspec ").and_then(|entry| entry.split_once(" # ")) {
-            let place = place.trim_matches('\'');
-            found.fail(place.split(['[', ':']).next().unwrap_or(place), title);
-        } else if let Some(file) = line.strip_prefix("An error occurred while loading ") {
-            found.broken(file.trim_end_matches('.'));
-        }
-    }
-    found.counted(number_before(closing, " failure"));
-    found.stopped |= closing.contains("outside of examples");
-    Some(found)
-}
-
 /// Names are `CartTest::testAddsUp`, with their data set.
 pub(super) fn phpunit(lines: &[&str]) -> Option<Found> {
     let is_closing = |line: &&&str| {
@@ -96,4 +78,31 @@ pub(super) fn phpunit(lines: &[&str]) -> Option<Found> {
     }
     found.counted(number_after(closing, "Errors:") + number_after(closing, "Failures:"));
     Some(found)
+}
+
+/// Names are `test adds up (CartTest)`.
+pub(super) fn exunit(lines: &[&str]) -> Option<Found> {
+    // `2 doctests, 12 tests, 1 failure`
+    let is_closing = |line: &&&str| {
+        let starts = line.starts_with(|c: char| c.is_ascii_digit());
+        starts && (line.contains(" test, ") || line.contains(" tests, ")) && line.contains(" failure")
+    };
+    let mut found = Found::new();
+    found.runs = lines.iter().filter(is_closing).count();
+    for line in lines {
+        let entry = line.strip_prefix("  ").and_then(|entry| entry.trim_start().split_once(") "));
+        if let Some((number, test)) = entry
+            && number.parse::<usize>().is_ok()
+            && test.ends_with(')')
+        {
+            found.fail("", test);
+        } else if line.starts_with("== Compilation error in file ") {
+            found.broken(line.trim_matches(['=', ' ']).trim_start_matches("Compilation error in file "));
+        }
+        found.stopped |= line.contains("--max-failures reached");
+    }
+    // An umbrella has one such line for each of its projects.
+    found.counted(lines.iter().filter(is_closing).map(|line| number_before(line, " failure")).sum());
+    let seen = found.runs > 0 || lines.iter().any(|line| line.starts_with("== Compilation error in file "));
+    seen.then_some(found)
 }

@@ -11,12 +11,10 @@ pub(super) fn pytest(lines: &[&str]) -> Option<Found> {
     found.runs = closings().count();
     let summary = lines.iter().position(|line| line.contains(" short test summary info ")).unwrap_or(lines.len());
     for line in lines.get(summary..).unwrap_or_default() {
-        let test = line
-            .strip_prefix("FAILED ")
-            .or_else(|| line.strip_prefix("ERROR "))
-            .or_else(|| line.strip_prefix("SUBFAILED "));
-        if let Some(test) = test {
+        if let Some(test) = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR ")) {
             found.fail("", node_id(test));
+        } else if let Some((which, test)) = line.strip_prefix("SUBFAILED").and_then(|rest| rest.split_once(' ')) {
+            found.fail("", &format!("{} {which}", node_id(test)));
         }
         // `!!! stopping after 1 failures !!!`, `!!! Interrupted: 1 error during collection !!!`
         found.stopped |= line.starts_with("!!!");

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Compared, Failures};
 
-/// Output of the tools themselves (of surefire, gradle, dotnet, phpunit and turbo: after their documentation).
+/// Output of the tools themselves (of surefire, gradle, dotnet, phpunit, exunit and turbo: as others show it).
 macro_rules! sample {
     ($name:literal) => {
         Failures::read(include_str!(concat!("samples/", $name, ".txt")), false)
@@ -120,11 +120,45 @@ fn other_runners_name_their_tests() {
 }
 
 #[test]
+fn runtimes_and_more_languages_name_their_tests() {
+    let names =
+        ["b/a.test.ts › cart > adds > up", "b/a.test.ts › cart > deep > breaks: badly", "b/a.test.ts › top level"];
+    whole(&sample!("bun"), &names);
+    whole(&sample!("deno"), &["./d/a_test.ts › adds up", "./d/a_test.ts › steps ... one (1)"]);
+    whole(&sample!("minitest"), &["CartTest#test_adds_up", "CartTest#test_err"]);
+    whole(
+        &sample!("exunit"),
+        &["test parses Twitter Cards (Furlex.Parser.TwitterTest)", "test unfurls a url (FurlexTest)"],
+    );
+    whole(
+        &sample!("pytest-sub"),
+        &["test_u.py::T::test_err", "test_u.py::T::test_one", "test_u.py::T::test_sub (i=1)"],
+    );
+}
+
+#[test]
+fn a_later_run_is_compared_with_real_output() {
+    let build = Compared::NewFailures(set(&["build › `demo` (test \"broken\")"]));
+    assert_eq!(sample!("cargo-broken").compared_with(&sample!("cargo")), build);
+    assert_eq!(sample!("cargo").compared_with(&sample!("cargo-nff")), Compared::NotDecisive);
+    assert_eq!(sample!("cargo-nff").compared_with(&sample!("cargo-nff")), Compared::NoNew);
+    // Stopped at the library: nobody knows how the others were.
+    assert_eq!(sample!("cargo-nff").compared_with(&sample!("cargo")), Compared::NotDecisive);
+    let both = [include_str!("samples/cargo-nff.txt"), include_str!("samples/cargo-nff.txt")].concat();
+    let twice = Failures::read(&both, false);
+    assert_eq!((twice.runs.clone(), twice.whole), ([("cargo".to_owned(), 2)].into(), true));
+    assert_eq!(sample!("cargo-nff").compared_with(&twice), Compared::NotDecisive, "the second did not run");
+    let lost = Compared::NewFailures(set(&["test_b.py"]));
+    assert_eq!(sample!("pytest").compared_with(&sample!("pytest-xdist")), lost);
+}
+
+#[test]
 fn files_that_do_not_load_are_failures() {
     let tests = ["a.test.js › cart › adds › up", "a.test.js › cart › deep › breaks: badly", "a.test.js › top level"];
     let jest = sample!("jest");
     let expected: Vec<String> =
         std::iter::once("build › j/b.test.js".to_owned()).chain(tests.iter().map(|t| format!("j/{t}"))).collect();
+    assert_eq!(jest.ran, set(&["j/a.test.js", "j/c.test.js"]), "all but the one that does not load");
     partial(&jest, &expected.iter().map(String::as_str).collect::<Vec<_>>());
     let names = [
         "build › v/b.test.js",
@@ -133,6 +167,9 @@ fn files_that_do_not_load_are_failures() {
         "v/a.test.js › top level",
     ];
     partial(&sample!("vitest"), &names);
+    assert_eq!(sample!("vitest").ran, set(&["v/a.test.js"]));
+    let bailed = "FAIL a.test.js\n  ● one\n\nTest Suites: 1 failed, 1 of 3 total\nTests:       1 failed, 1 total\n";
+    partial(&Failures::read(bailed, false), &["a.test.js › one"]);
 }
 
 #[test]
@@ -231,6 +268,10 @@ fn green_runs_are_seen() {
         ("BUILD SUCCESSFUL in 1s\n", "gradle"),
         ("Passed!  - Failed:     0, Passed:     5, Skipped:     0\n", "dotnet"),
         ("1 example, 0 failures\n", "rspec"),
+        ("1 runs, 0 assertions, 0 failures, 0 errors, 0 skips\n", "minitest"),
+        ("2 doctests, 12 tests, 0 failures\n", "exunit"),
+        (" 1 pass\n 0 fail\nRan 1 test across 2 files. [4.00ms]\n", "bun"),
+        ("ok | 1 passed | 0 failed | 2 filtered out (19ms)\n", "deno"),
         ("OK (5 tests, 9 assertions)\n", "phpunit"),
     ] {
         let read = Failures::read(text, false);

@@ -27,7 +27,7 @@ pub struct CheckContext {
     pub masker: Arc<Masker>,
     /// planex's own environment. Variables of a run that planex itself is part of are left out.
     pub environment: Arc<Environment>,
-    /// Added to it, and stronger.
+    /// Added to it, and stronger. Each command also sees `PLANEX_CHECK_LOG`, the path of its log.
     pub env: BTreeMap<String, String>,
     /// Working folder: the tree that is verified.
     pub cwd: Utf8PathBuf,
