@@ -3,10 +3,10 @@
 /// Words of ordinary English that no one hands to a program without quotes. Not among them: what is also a common
 /// argument or a word of the shell (`in`, `on`, `for`, `if`, `then`, `do`, `not`, `new`, `tests`, `check`, `verify`).
 const ORDINARY: &str = "
-    a all also an and any are as be because been before being but can correctly could did does each ensure ensures
-    every existing fails had has have is it its may might must of only or our passes passing shall should so still
-    succeed succeeds successfully sure than that the their them these they this those to unless was we were what when
-    which will with without works would you your";
+    a about after all also an and any are as be because been before being but can contains correctly could did does
+    each ensure ensures every existing exists fails had has have is it its may might must of only or our passes
+    passing remain remains shall should so still succeed succeeds successfully sure than that the their them these
+    they this those to unless uses was we were what when which will with without works would you your";
 
 /// Whether an unquoted word is ordinary prose: one of the words above, Japanese or Chinese text, or the end of a sentence
 /// (a final `.` or `:`).

@@ -47,6 +47,7 @@ fn unmarked_commands_are_kept_as_they_are() {
         "cargo test parser::",
         "cd web && npm test",
         "(cd web && npm test)",
+        "python3 -c 'print(1 << 2)'",
         "test $(git ls-files | wc -l) -gt 3",
         "[ -f dist/index.js ]",
         "! grep -rn 'console.log' src/",
@@ -114,6 +115,11 @@ fn sentences_are_advice() {
         "unknown-tool --check",
         "Run full test suite and confirm no regressions",
         "VAR=value",
+        // A file of the project, and what should become of it.
+        "scripts/check.sh exists in the image",
+        "scripts/check.sh deleted: verify by ls scripts",
+        // The rest of it stands on other lines.
+        "python - <<'PY'",
         "# Verification",
         "-",
         "$",

@@ -29,8 +29,8 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// `None`: no shell reads this as intended (a quote without an end, a call like `Read(x)`), or it is Markdown (a
-    /// backtick) or English (an apostrophe: `doesn't`).
+    /// `None`: no shell reads this as intended (a quote without an end, a document `<<END` of which it is only the first
+    /// line, a call like `Read(x)`), or it is Markdown (a backtick) or English (an apostrophe: `doesn't`).
     pub(super) fn read(line: &str) -> Option<Vec<Word>> {
         let mut words = Self::default();
         let mut rest = line.chars();
@@ -49,6 +49,7 @@ impl Words {
                 '(' if words.open.as_ref().is_some_and(|word| word.text.ends_with(char::is_alphanumeric)) => {
                     return None;
                 }
+                '<' if rest.as_str().starts_with('<') => return None,
                 ';' | '&' | '|' | '<' | '>' | '(' | ')' => words.end(),
                 _ if c.is_whitespace() => words.end(),
                 _ => words.open.get_or_insert_default().text.push(c),
