@@ -12,4 +12,5 @@ pub mod lock;
 pub mod observe;
 pub mod process;
 pub mod program;
+pub mod swap;
 pub mod terminal;
