@@ -1,7 +1,9 @@
 //! All of it tied together: what a command needs to start or take up a session.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use planex_agents::{ANY_AGENT, AgentRef, AgentSet, McpServer};
 use planex_core::id;
@@ -21,7 +23,9 @@ use crate::native::Native;
 use crate::project::Project;
 use crate::run::{BudgetState, Dispatcher, Executor, LocalExecutor, Parts, Policy, Watch};
 use crate::session::Session;
+use crate::store::SessionPaths;
 use crate::usage;
+use crate::verify::CheckContext;
 
 /// Name of planex's own explorer and planner.
 pub const NATIVE: &str = "native";
@@ -52,6 +56,10 @@ pub struct Engine {
     pub native: Arc<Native>,
     /// Times and counts of the dispatcher; concurrency and limits come from the settings.
     pub policy: Policy,
+    /// Below which commands run; `None`: they do not.
+    pub guardian: Option<Arc<Guardian>>,
+    /// The user's cache folder of planex's, where tasks' trees are made.
+    pub cache: Option<Utf8PathBuf>,
     asker: SharedAsker,
     surfaces: Surfaces,
 }
@@ -81,7 +89,7 @@ impl Engine {
         let executor = LocalExecutor::new(
             Arc::clone(&agents),
             planex_agents::DriveContext {
-                guardian,
+                guardian: Arc::clone(&guardian),
                 masker: Arc::clone(&masker),
                 environment: Arc::clone(&env),
                 mcp,
@@ -91,7 +99,30 @@ impl Engine {
                 usage_before: None,
             },
         );
-        Self { masker, ..Self::with_executor(settings, env, project, agents, Arc::new(executor), clock) }
+        Self {
+            masker,
+            guardian: Some(guardian),
+            ..Self::with_executor(settings, env, project, agents, Arc::new(executor), clock)
+        }
+    }
+
+    /// How planex runs commands in the session of `paths`: where and with what names their logs, each caller says.
+    #[must_use]
+    pub fn check_context(&self, paths: &SessionPaths) -> Option<CheckContext> {
+        let limits = &self.settings.limits;
+        Some(CheckContext {
+            guardian: Arc::clone(self.guardian.as_ref()?),
+            masker: Arc::clone(&self.masker),
+            environment: Arc::clone(&self.env),
+            env: BTreeMap::new(),
+            cwd: self.project.root.clone(),
+            logs: paths.all_checks(),
+            name: String::new(),
+            limit: self.settings.limit_of(Role::Execute),
+            grace: limits.grace,
+            log_cap: limits.log_bytes,
+            kill: self.cancel.kill().clone(),
+        })
     }
 
     /// An engine whose jobs run on `executor`: for tests.
@@ -124,6 +155,8 @@ impl Engine {
             cancel: Cancel::new(),
             command: "planex".to_owned(),
             policy,
+            guardian: None,
+            cache: None,
             asker: Arc::new(Mutex::new(Box::new(Nobody))),
             surfaces: Arc::new(Mutex::new(Vec::new())),
         }

@@ -17,6 +17,7 @@ pub mod demo;
 pub mod engine;
 mod error;
 pub mod gate;
+pub mod ground;
 pub mod guidelines;
 pub mod journal;
 pub mod native;

@@ -113,6 +113,42 @@ impl SessionPaths {
         self.planex().join("inputs")
     }
 
+    /// Which lines of the tasks' directives are commands, as it was decided at the approval.
+    #[must_use]
+    pub fn commands(&self) -> Utf8PathBuf {
+        self.planex().join("commands.json")
+    }
+
+    /// Folder of the books of waves.
+    #[must_use]
+    pub fn waves(&self) -> Utf8PathBuf {
+        self.planex().join("waves")
+    }
+
+    /// The book of one wave that ran.
+    #[must_use]
+    pub fn wave(&self, seq: u32) -> Utf8PathBuf {
+        self.waves().join(format!("{seq:04}.json"))
+    }
+
+    /// Where a write into the user's tree keeps its journal, the staged files and what they replace.
+    #[must_use]
+    pub fn swap(&self) -> Utf8PathBuf {
+        self.planex().join("swap")
+    }
+
+    /// planex's own copies of indices, while it works with them.
+    #[must_use]
+    pub fn scratch(&self) -> Utf8PathBuf {
+        self.planex().join("scratch")
+    }
+
+    /// Folder of what tasks made and was not merged.
+    #[must_use]
+    pub fn patches(&self) -> Utf8PathBuf {
+        self.planex().join("patches")
+    }
+
     /// The shared board.
     #[must_use]
     pub fn discoveries(&self) -> Utf8PathBuf {
@@ -147,6 +183,12 @@ impl SessionPaths {
     #[must_use]
     pub fn context_md(&self) -> Utf8PathBuf {
         self.dir.join("context.md")
+    }
+
+    /// Everything that was merged, with `--into patch`.
+    #[must_use]
+    pub fn changes_patch(&self) -> Utf8PathBuf {
+        self.dir.join("changes.patch")
     }
 
     /// A plan that was refused twice.

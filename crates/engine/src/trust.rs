@@ -13,7 +13,8 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{EngineError, ErrorKind, Result};
 
 /// Tables and keys of `planex.toml` that only work once they are trusted.
-pub const TRUSTED_KEYS: [&str; 5] = ["agents", "roles", "worktree", "hooks", "test"];
+pub const TRUSTED_KEYS: [&str; 9] =
+    ["agents", "roles", "worktree", "hooks", "test", "isolation", "scope", "verify", "baseline"];
 
 /// Keys of `[roles.NAME]` that need no trust: they choose, they don't run anything new.
 const HARMLESS_ROLE_KEYS: [&str; 4] = ["agent", "model", "timeout", "fallback"];

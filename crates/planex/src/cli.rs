@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     agent, answer, cancel, completions, config, demo, discoveries, doctor, explore, fanout, init, logs, man, mcp, note,
-    pause, resume, schema, sessions, skip, spec, trust, usage, waves,
+    patch, pause, resume, schema, sessions, skip, spec, trust, undo, usage, waves,
 };
 
 /// Plan, run and check coding-agent work in waves.
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Usage(usage::UsageArgs),
     Cancel(cancel::CancelArgs),
     Skip(skip::SkipArgs),
+    Undo(undo::UndoArgs),
+    Patch(patch::PatchArgs),
     Pause(pause::PauseArgs),
     Note(note::NoteArgs),
     Discoveries(discoveries::DiscoveriesArgs),
@@ -96,6 +98,21 @@ pub(crate) struct Common {
     /// Tasks of one wave whose scopes overlap: move the later one, or refuse [default: serialize]
     #[arg(long, global = true, value_name = "HOW")]
     pub(crate) overlap: Option<Overlap>,
+    /// A tree of its own for each task wherever there is git, or none [default: auto]
+    #[arg(long, global = true, value_name = "HOW", value_parser = ["auto", "worktree", "none"])]
+    pub(crate) isolation: Option<String>,
+    /// A change outside of a task's scope: fail the task, or report it [default: enforce]
+    #[arg(long, global = true, value_name = "HOW", value_parser = ["enforce", "warn"])]
+    pub(crate) scope: Option<String>,
+    /// Where results go: tree, patch, or branch=NAME [default: tree]
+    #[arg(long, global = true, value_name = "WHERE")]
+    pub(crate) into: Option<String>,
+    /// Believe tasks: do not run their commands
+    #[arg(long, global = true)]
+    pub(crate) no_verify: bool,
+    /// Do not run the project's tests before the first task counts
+    #[arg(long, global = true)]
+    pub(crate) no_baseline: bool,
     /// Start no agent: show prompts, batches and commands
     #[arg(long, global = true)]
     pub(crate) dry_run: bool,

@@ -45,9 +45,11 @@ impl Host {
         let agents = agents(&setup, context, Arc::clone(&native), others);
         let language = setup.settings().lang;
         let mcp = mcp_server();
+        let cache = setup.folders.cache.clone();
         let Setup { loaded, project, .. } = setup;
         let mut engine = Engine::new(loaded.settings, context.env.clone(), project, agents, Arc::new(guardian), mcp);
         engine.native = native;
+        engine.cache = cache;
         engine.command = format!("planex {what}");
         let terminal = Terminal::new(ui.clone(), language, engine.cancel.clone());
         engine.add_surface(Box::new(terminal.clone()));

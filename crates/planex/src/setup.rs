@@ -213,6 +213,11 @@ fn flags(common: &Common) -> Flags {
         Overlap::Error => "error",
     });
     put("overlap", overlap.map(str::to_owned), "--overlap");
+    put("isolation", common.isolation.clone(), "--isolation");
+    put("scope", common.scope.clone(), "--scope");
+    put("into", common.into.clone(), "--into");
+    put("verify", common.no_verify.then(|| "false".to_owned()), "--no-verify");
+    put("baseline", common.no_baseline.then(|| "false".to_owned()), "--no-baseline");
     Flags { values, agents: common.agent.clone(), yes: common.yes }
 }
 

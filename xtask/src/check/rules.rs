@@ -1,13 +1,14 @@
 //! The rules as tables: this is the one place where they are changed.
 
 /// Which room may use which: every arrow that `Cargo.toml` files may draw, besides those to the rooms for tests.
-/// planex -> serve -> engine -> {agents, explore} -> sys -> core.
+/// planex -> serve -> engine -> {agents, explore, isolation} -> sys -> core.
 pub(super) const ARROWS: &[(&str, &[&str])] = &[
     ("planex-core", &[]),
     ("planex-sys", &["planex-core"]),
     ("planex-agents", &["planex-core", "planex-sys"]),
     ("planex-explore", &["planex-core", "planex-sys"]),
-    ("planex-engine", &["planex-core", "planex-sys", "planex-agents", "planex-explore"]),
+    ("planex-isolation", &["planex-core", "planex-sys"]),
+    ("planex-engine", &["planex-core", "planex-sys", "planex-agents", "planex-explore", "planex-isolation"]),
     ("planex-serve", &["planex-core", "planex-sys", "planex-engine"]),
     ("planex", &["planex-core", "planex-sys", "planex-agents", "planex-explore", "planex-engine", "planex-serve"]),
     // Tests and chores depend on no room, so that a fault in a room cannot hide itself in its own tests.

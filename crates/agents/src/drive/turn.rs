@@ -198,20 +198,21 @@ impl Turn<'_> {
         }
     }
 
+    /// The reader is given masked lines: it cuts and joins what it keeps, and half a secret is masked by nobody.
     fn take(&mut self, from: From, bytes: &[u8]) {
         self.state.last_output = Instant::now();
         let mut events = Vec::new();
-        let reader = &mut self.reader;
+        let (reader, masker) = (&mut self.reader, &self.context.masker);
         match from {
             From::Out => {
                 let skipped = self.stdout.skipped();
-                self.stdout.push(bytes, |line| events.extend(reader.line(line)));
+                self.stdout.push(bytes, |line| events.extend(reader.line(&masker.mask_record(line))));
                 if self.stdout.skipped() > skipped {
                     // It may have been the end of a tool call.
                     self.state.open.clear();
                 }
             }
-            From::Err => self.stderr.push(bytes, |line| events.extend(reader.error_line(line))),
+            From::Err => self.stderr.push(bytes, |line| events.extend(reader.error_line(&masker.mask_record(line)))),
         }
         for event in events {
             self.hear(event);
@@ -269,10 +270,10 @@ impl Turn<'_> {
     }
 
     fn close(mut self, ended: Ended, why: Option<Why>, clean: Clean) -> TurnEnd {
-        let reader = &mut self.reader;
+        let (reader, masker) = (&mut self.reader, &self.context.masker);
         let mut events = Vec::new();
-        self.stdout.finish(|line| events.extend(reader.line(line)));
-        self.stderr.finish(|line| events.extend(reader.error_line(line)));
+        self.stdout.finish(|line| events.extend(reader.line(&masker.mask_record(line))));
+        self.stderr.finish(|line| events.extend(reader.error_line(&masker.mask_record(line))));
         for event in events {
             self.hear(event);
         }

@@ -58,6 +58,29 @@ impl TaskRow {
     }
 }
 
+impl TaskRow {
+    /// What planex found contradicts that the tests pass: downwards only (spec 70, *Truth over claims*).
+    pub fn contradict(&mut self, found: &str) {
+        self.tests_passed = Some(false);
+        self.refuse(found);
+    }
+
+    /// Nothing of it counts, for this reason. A reason that it has already stays in front.
+    pub fn refuse(&mut self, reason: &str) {
+        let both = if self.error.is_empty() { reason.to_owned() } else { format!("{}; {reason}", self.error) };
+        self.error = truncate_chars(&clean_cell(&both), TASK_FINDINGS);
+        if self.status != RowStatus::Skipped {
+            self.status = RowStatus::Failed;
+        }
+    }
+
+    /// Says something about a row without changing how it ended.
+    pub fn remark(&mut self, text: &str) {
+        let both = if self.error.is_empty() { text.to_owned() } else { format!("{}; {text}", self.error) };
+        self.error = truncate_chars(&clean_cell(&both), TASK_FINDINGS);
+    }
+}
+
 /// The report of a run that ended well. Discoveries are left out: a malformed one must not spoil the report.
 fn report_of<T: serde::de::DeserializeOwned>(outcome: &JobOutcome) -> Option<T> {
     let mut value = outcome.result.clone().filter(|_| outcome.status == JobStatus::Completed)?;

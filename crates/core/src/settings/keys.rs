@@ -44,6 +44,19 @@ pub const KEYS: &[Key] = &[
     key("agent", Kind::Name, "agent for every role that needs one").var("PLANEX_AGENT"),
     key("timeout", Kind::Duration, "limit of each agent job, over the defaults of its role").var("PLANEX_TIMEOUT"),
     key("overlap", Kind::Word(&["serialize", "error"]), "tasks of one wave whose scopes overlap").var("PLANEX_OVERLAP"),
+    key("isolation", Kind::Word(&["auto", "worktree", "none"]), "a tree of its own for each task")
+        .var("PLANEX_ISOLATION")
+        .needs_trust(),
+    key("scope", Kind::Word(&["enforce", "warn"]), "what a change outside of a task's scope means")
+        .var("PLANEX_SCOPE")
+        .needs_trust(),
+    key("into", Kind::Destination, "where results go: tree, patch or branch=NAME").var("PLANEX_INTO"),
+    key("verify", Kind::Bool, "planex runs the commands of tasks itself").needs_trust(),
+    key("baseline", Kind::Bool, "the project's tests run once before the first task counts").needs_trust(),
+    key("worktree.root", Kind::Text, "folder for tasks' trees").var("PLANEX_WORKTREE_ROOT").needs_trust(),
+    key("worktree.copy", Kind::List, "ignored files and folders that are copied into each tree").needs_trust(),
+    key("worktree.link", Kind::List, "ignored files and folders that are linked into each tree").needs_trust(),
+    key("worktree.setup", Kind::List, "shell lines that prepare each new tree").needs_trust(),
     key("protect", Kind::List, "globs of files no agent may read or write; files add to each other"),
     key("timezone", Kind::Zone, "offset of stored times: local, utc or +HH:MM").var("PLANEX_TIMEZONE"),
     key("lang", Kind::Word(&["en", "ja", "zh"]), "language of messages").var("PLANEX_LANG"),

@@ -128,7 +128,16 @@ impl Merge {
     }
 
     fn defaults(&mut self) {
-        for (name, word) in [("concurrency", "4"), ("gates", "ask"), ("overlap", "serialize"), ("lang", "en")] {
+        for (name, word) in [
+            ("concurrency", "4"),
+            ("gates", "ask"),
+            ("overlap", "serialize"),
+            ("isolation", "auto"),
+            ("into", "tree"),
+            ("verify", "true"),
+            ("baseline", "true"),
+            ("lang", "en"),
+        ] {
             self.default_word(name, word);
         }
         self.default_word("timezone", "+08:00");
@@ -282,6 +291,9 @@ fn apply(settings: &mut Settings, name: &str, value: &Value) {
 }
 
 fn apply_top(settings: &mut Settings, name: &str, value: &Value) {
+    if settings.isolation.apply(name, value) {
+        return;
+    }
     match (name, value) {
         ("concurrency", Value::Number(n)) => settings.concurrency = Concurrency(to_usize(*n).max(1)),
         ("gates", Value::Text(word)) => {

@@ -6,6 +6,7 @@
 
 pub mod edit;
 pub mod file;
+pub mod isolation;
 pub mod keys;
 pub mod load;
 pub mod origin;
@@ -18,6 +19,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+pub use isolation::{Into, IsolationPolicy, IsolationSettings, ScopePolicy, Worktree};
 
 use crate::job::Role;
 
@@ -209,6 +212,8 @@ pub struct Settings {
     pub budget: Budget,
     /// `--overlap`.
     pub overlap: OverlapPolicy,
+    /// How tasks are kept apart and their claims checked.
+    pub isolation: IsolationSettings,
     /// Files no agent may read or write, as globs.
     pub protect: Vec<String>,
     /// Offset of stored times.

@@ -80,6 +80,11 @@ const EVERY_KEY: &str = r#"
         agent = "codex"
         timeout = 90
         overlap = "error"
+        isolation = "worktree"
+        scope = "warn"
+        into = "branch=b"
+        verify = false
+        baseline = false
         protect = [".env"]
         timezone = "local"
         lang = "zh"
@@ -97,6 +102,11 @@ const EVERY_KEY: &str = r#"
         max_cost = 1.5
         max_tokens = "2M"
         max_time = "1h"
+        [worktree]
+        root = "/trees"
+        copy = ["c"]
+        link = ["l"]
+        setup = ["s"]
         [roles.plan]
         agent = "claude"
         model = "m"
@@ -168,6 +178,19 @@ fn every_setting() -> Settings {
         },
         budget: Budget { max_cost: Some(1.5), max_tokens: Some(2_000_000), max_time: Some(seconds(3600)) },
         overlap: OverlapPolicy::Error,
+        isolation: IsolationSettings {
+            policy: IsolationPolicy::Worktree,
+            scope: Some(ScopePolicy::Warn),
+            into: Into::Branch("b".into()),
+            verify: false,
+            baseline: false,
+            worktree: Worktree {
+                root: Some("/trees".into()),
+                copy: words(&["c"]),
+                link: words(&["l"]),
+                setup: words(&["s"]),
+            },
+        },
         protect: words(&[".env"]),
         timezone: ZoneSetting::Local,
         lang: Language::Zh,

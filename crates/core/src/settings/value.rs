@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toml::de::{DeTable, DeValue};
 
-use super::ZoneSetting;
+use super::{Into, ZoneSetting};
 use crate::text::one_line;
 use crate::time::{human_duration, parse_duration, parse_zone};
 
@@ -40,6 +40,8 @@ pub enum Kind {
     Bool,
     /// `local`, `utc`, `+HH:MM`.
     Zone,
+    /// `tree`, `patch`, `branch=NAME`.
+    Destination,
 }
 
 /// A value of the configuration.
@@ -105,6 +107,7 @@ impl Kind {
             Self::Money => "an amount of at least 0, like 2.50".to_owned(),
             Self::Bool => "true or false".to_owned(),
             Self::Zone => "\"local\", \"utc\" or an offset like \"+09:00\"".to_owned(),
+            Self::Destination => "tree, patch or branch=NAME".to_owned(),
         }
     }
 
@@ -139,6 +142,7 @@ impl Kind {
             }
             Self::Bool => word.parse().ok().map(Value::Bool),
             Self::Zone => parse_zone(word).map(|zone| Value::Zone(zone, word.to_owned())),
+            Self::Destination => return word.parse::<Into>().map(|into| Value::Text(into.to_string())),
         };
         value.ok_or_else(|| self.unfit(word))
     }

@@ -137,13 +137,13 @@ impl Shared {
         });
         let (updates, receiver) = mpsc::channel(UPDATES);
         let run_dir = spec.run_dir.clone();
-        let running = self.executor.execute(Execution { agent: link, spec, updates, end, kill });
+        let running = self.executor.execute(Execution { agent: link, spec, updates, end: end.clone(), kill });
         let mut outcome = self.follow(running, receiver, &mut record, &run_dir).await?;
         outcome.attempt = attempt;
         if outcome.agent_session.is_none() {
             outcome.agent_session.clone_from(&record.agent_session);
         }
-        let outcome = self.flush(job, outcome, run_dir).await?;
+        let outcome = self.flush(job, outcome, run_dir, end).await?;
         self.events.emit(EventKind::JobFinished {
             run: outcome.run_id.clone(),
             item: job.item.clone(),
@@ -170,11 +170,14 @@ impl Shared {
             .map_err(|error| EngineError::internal(format!("`{run_id}` names no run: {error}")))?;
         let run_dir = self.paths.run(&run_id);
         fs::create_dir_all(&run_dir)?;
-        if let Some(watch) = &self.watch {
-            watch.started(job);
-        }
+        let place = self.watch.as_ref().map(|watch| watch.started(job)).transpose()?.unwrap_or_default();
         let session_dir = self.paths.dir().to_owned();
-        let spec = JobSpec { run_id, run_dir, session_dir, ..job.spec.clone() };
+        let mut spec = JobSpec { run_id, run_dir, session_dir, ..job.spec.clone() };
+        spec.cwd = place.cwd.unwrap_or(spec.cwd);
+        // What the configuration sets for the role is stronger.
+        for (name, value) in place.env {
+            spec.env.entry(name).or_insert(value);
+        }
         // Model and arguments of a role are for its own agent; a fall-back knows neither.
         if job.chain.first().is_some_and(|first| first.agent == link.agent) {
             let model = link.model.clone().or(spec.model);
@@ -241,11 +244,12 @@ impl Shared {
         job: &Arc<JobRequest>,
         mut outcome: JobOutcome,
         run_dir: camino::Utf8PathBuf,
+        end: CancellationToken,
     ) -> Result<JobOutcome> {
         let (shared, job) = (self.clone(), Arc::clone(job));
         let write = move || {
             if let Some(watch) = &shared.watch {
-                watch.ended(&job, &mut outcome);
+                watch.ended(&job, &run_dir, &mut outcome, &end)?;
             }
             let text = serde_json::to_vec_pretty(&outcome).map_err(EngineError::internal)?;
             fs::write_atomic(&RunPaths::new(run_dir).result(), &text)?;

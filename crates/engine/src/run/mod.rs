@@ -14,15 +14,20 @@ mod executor;
 mod limits;
 mod queue;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use camino::{Utf8Path, Utf8PathBuf};
 use planex_agents::AgentRef;
 use planex_core::job::{Cause, JobOutcome, JobSpec};
+use tokio_util::sync::CancellationToken;
 
 pub use budget::BudgetState;
 pub use dispatch::{Dispatcher, Parts};
 pub use executor::{Execution, Executor, LocalExecutor, Running};
 pub use limits::LimitBook;
+
+use crate::error::Result;
 
 /// One job of a batch.
 #[derive(Debug, Clone)]
@@ -52,13 +57,35 @@ pub enum Ended {
     NotRun,
 }
 
-/// What a workflow does around each run, on a thread where blocking is fine: observing the files it changes.
-pub trait Watch: Send + Sync {
-    /// A run of this job is about to start.
-    fn started(&self, job: &JobRequest);
+/// Where a run works, beside what its job says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Its working folder; `None`: the job's own.
+    pub cwd: Option<Utf8PathBuf>,
+    /// Variables that are added to the job's.
+    pub env: BTreeMap<String, String>,
+}
 
-    /// It ended; what is put into `outcome` here is flushed with it.
-    fn ended(&self, job: &JobRequest, outcome: &mut JobOutcome);
+/// What a workflow does around each run, on a thread where blocking is fine: making its tree, observing the files it
+/// changes, running commands that verify it.
+pub trait Watch: Send + Sync {
+    /// A run of this job is about to start: where it works.
+    ///
+    /// # Errors
+    /// It cannot be started, and neither can others: the batch ends.
+    fn started(&self, job: &JobRequest) -> Result<Place>;
+
+    /// It ended; what is put into `outcome` here is flushed with it. `end` is set when planex is to end.
+    ///
+    /// # Errors
+    /// What was observed cannot be written: the run does not count, and the batch ends.
+    fn ended(
+        &self,
+        job: &JobRequest,
+        run_dir: &Utf8Path,
+        outcome: &mut JobOutcome,
+        end: &CancellationToken,
+    ) -> Result<()>;
 }
 
 /// One job that is done for good: no retry or fall-back follows.

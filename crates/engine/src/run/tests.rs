@@ -216,7 +216,7 @@ impl Lab {
             grace: Duration::from_secs(1),
             model: None,
             extra_args: vec![],
-            env: std::collections::BTreeMap::new(),
+            env: BTreeMap::new(),
             resume: None,
         };
         JobRequest {

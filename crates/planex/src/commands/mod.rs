@@ -16,6 +16,7 @@ pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod mode;
 pub(crate) mod note;
+pub(crate) mod patch;
 pub(crate) mod pause;
 pub(crate) mod resume;
 pub(crate) mod schema;
@@ -23,6 +24,7 @@ pub(crate) mod sessions;
 pub(crate) mod skip;
 pub(crate) mod spec;
 pub(crate) mod trust;
+pub(crate) mod undo;
 pub(crate) mod usage;
 pub(crate) mod waves;
 
@@ -43,6 +45,8 @@ pub(crate) fn run(command: &Command, context: &Context, ui: &mut Ui) -> Result<E
         Command::Logs(args) => logs::run(args, context, ui),
         Command::Usage(args) => usage::run(args, context, ui),
         Command::Cancel(args) => cancel::run(args, context, ui),
+        Command::Undo(args) => undo::run(args, context, ui),
+        Command::Patch(args) => patch::run(args, context, ui),
         Command::Skip(args) => skip::run(args, context, ui),
         Command::Pause(args) => pause::run(args, context, ui),
         Command::Note(args) => note::run(args, context, ui),

@@ -4,7 +4,7 @@ use planex_testkit::TestEnv;
 
 use crate::{ok, planex};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 26] = [
     "waves",
     "fanout",
     "explore",
@@ -15,6 +15,8 @@ const COMMANDS: [&str; 24] = [
     "usage",
     "cancel",
     "skip",
+    "undo",
+    "patch",
     "pause",
     "note",
     "discoveries",

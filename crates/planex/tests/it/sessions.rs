@@ -12,9 +12,7 @@ fn demo(env: &TestEnv) -> String {
         output.stdout.lines().find_map(|line| line.strip_prefix("Session")).unwrap_or_default().trim().to_owned();
     assert!(line.starts_with("wpp-"), "{}", output.stdout);
     // What was approved by its default is shown; a row ends in one line; paths are from where one is.
-    for part in
-        ["[T1] Keep tags with notes\n", "verify: `sh tests/run.sh`", "T1 Keep tags with notes: completed [replay, "]
-    {
+    for part in ["[T1] Keep tags with notes\n", "$ sh tests/run.sh\n", "T1 Keep tags with notes: completed [replay, "] {
         assert!(output.stderr.contains(part), "{part}: {}", output.stderr);
     }
     assert!(!output.stderr.contains("T1: completed"), "{}", output.stderr);

@@ -52,6 +52,7 @@ fn what_is_withheld_is_what_trust_is_asked_for() {
             Kind::Duration | Kind::Count | Kind::Positive | Kind::Size | Kind::Money => "1",
             Kind::Bool => "true",
             Kind::Zone => "\"utc\"",
+            Kind::Destination => "\"tree\"",
         };
         let text = format!("{name} = {value}\n");
         let entries = parse(Source { file: "planex.toml", text: &text }).unwrap();

@@ -14,6 +14,7 @@ mod capped;
 mod fence;
 mod join;
 mod masked;
+mod tree;
 
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -21,16 +22,13 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-#[cfg(unix)]
-pub(crate) use atomic::flush;
-pub(crate) use atomic::sync_folder;
-
 pub use append::{AppendLog, append_line};
 pub use atomic::{remove_temporaries, write_atomic, write_atomic_nosync, write_private};
 pub use capped::{CappedLog, CappedSummary};
 pub(crate) use fence::check as check_fence;
 pub use join::{JoinError, safe_join};
 pub use masked::MaskedLog;
+pub use tree::{copy_tree, copy_with_times, remove_tree, symlink};
 
 /// A failure of the file system, with what was tried and where.
 #[derive(Debug)]

@@ -10,8 +10,11 @@ use super::GitError;
 use crate::env::Environment;
 use crate::process::{CommandSpec, Output, run};
 
-/// Limit of one call.
+/// Limit of one question.
 const LIMIT: Duration = Duration::from_secs(60);
+
+/// Limit of one call that may write a whole tree, on a slow or busy disk.
+const LONG_LIMIT: Duration = Duration::from_secs(1_800);
 
 /// Most that one call may print.
 const OUTPUT_CAP: usize = 256 << 20;
@@ -76,6 +79,7 @@ const OPTIONS: [&str; 14] = [
 pub(super) struct Caller {
     dir: Utf8PathBuf,
     env: BTreeMap<String, String>,
+    limit: Duration,
 }
 
 impl Caller {
@@ -85,12 +89,18 @@ impl Caller {
             !REMOVED.contains(&name.as_str()) && !REMOVED_FRONTS.iter().any(|front| name.starts_with(front))
         });
         env.extend(SET.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        Self { dir: dir.to_owned(), env }
+        Self { dir: dir.to_owned(), env, limit: LIMIT }
     }
 
     /// The same in another folder.
     pub(super) fn at(self, dir: &Utf8Path) -> Self {
         Self { dir: dir.to_owned(), ..self }
+    }
+
+    /// The same with more variables, and time to write a whole tree.
+    pub(super) fn with(mut self, vars: &[(&str, &str)]) -> Self {
+        self.env.extend(vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        Self { limit: LONG_LIMIT, ..self }
     }
 
     /// Runs git, whatever its exit code.
@@ -102,7 +112,7 @@ impl Caller {
             env: self.env.clone(),
             cwd: self.dir.clone(),
             stdin,
-            limit: LIMIT,
+            limit: self.limit,
             output_cap: OUTPUT_CAP,
         };
         let output = run(&spec).map_err(|error| match error.source.kind() {
@@ -111,7 +121,7 @@ impl Caller {
         })?;
         if output.timed_out {
             let (command, dir) = (args.join(" "), self.dir.clone());
-            return Err(GitError::TimedOut { command, dir, seconds: LIMIT.as_secs() });
+            return Err(GitError::TimedOut { command, dir, seconds: self.limit.as_secs() });
         }
         if output.truncated {
             return Err(self.strange(args, "more than 256 MiB of output"));

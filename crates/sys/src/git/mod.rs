@@ -4,6 +4,7 @@
 //! hook, no lock of the user's index, no prompt, no background work, English messages.
 
 mod call;
+mod plumbing;
 
 use std::io;
 
@@ -13,6 +14,8 @@ use crate::env::Environment;
 use crate::fs::{self, PathError};
 use crate::process::RunError;
 use call::Caller;
+
+pub use plumbing::Plumbing;
 
 /// Why git did not answer.
 #[derive(Debug, thiserror::Error)]

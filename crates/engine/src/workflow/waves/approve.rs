@@ -5,7 +5,9 @@ use planex_core::rows::{ExploreRow, RowStatus, Sheet, TaskPlan, TaskRow, approva
 
 use super::gates::{self, CONFIRM};
 use super::{Flow, Leave, Walk};
+use crate::error::Result;
 use crate::gate::GateResult;
+use crate::ground::Ground;
 
 impl Flow<'_> {
     /// The gate after phase 1, unless exactly these angles were approved, or exploring has begun.
@@ -31,13 +33,14 @@ impl Flow<'_> {
         if sheet.rows.iter().all(|row| row.status != RowStatus::Pending) {
             return Ok(());
         }
-        let hash = approval_hash(&sheet, &[]);
+        let commands = self.commands(&sheet)?;
+        let hash = approval_hash(&sheet, &commands.all(&sheet));
         if !self.confirm && self.is_approved(gates::TASKS, "execute", &hash)? {
             return Ok(());
         }
         self.confirm = false;
         let explorations = self.explorations()?;
-        let notes = self.gate_notes(&explorations).await;
+        let notes = self.gate_notes(&explorations).await?;
         let file = self.shown(&self.driver.session.paths.tasks_csv());
         let show = gates::Plan {
             explorations: &explorations,
@@ -47,27 +50,49 @@ impl Flow<'_> {
             hash,
             file: &file,
             explored: self.explores,
+            commands: &commands,
         };
         let gate = gates::tasks(&show, self.engine.clock.now());
         match self.ask(gate)?.as_str() {
-            "execute" => Ok(()),
+            "execute" => Ok(self.decide(&sheet, &commands)?),
             "modify" => Err(Leave::Modify(self.driver.session.paths.tasks_csv())),
             _ => Err(Leave::Cancelled),
         }
     }
 
     /// What the user must know before saying yes, beside the plan itself.
-    async fn gate_notes(&self, explorations: &[ExploreRow]) -> Vec<String> {
+    async fn gate_notes(&mut self, explorations: &[ExploreRow]) -> Result<Vec<String>> {
         let mut notes = self.notes.clone();
         if self.explores && !explorations.iter().any(|row| row.status == RowStatus::Completed) {
             notes.push("no exploration succeeded: the plan comes from the requirement alone".to_owned());
         }
-        notes.push("isolation none: all tasks work in this folder, beside each other and beside you".to_owned());
+        notes.extend(self.ground_notes()?);
         match self.executor().await {
             Ok(agent) => notes.push(format!("tasks run on {agent}")),
             Err(error) => notes.push(format!("nothing can run yet: {}", error.message)),
         }
-        notes
+        Ok(notes)
+    }
+
+    /// Where tasks work and where their results go.
+    fn ground_notes(&mut self) -> Result<Vec<String>> {
+        let ground = self.ground()?;
+        let trees = match &ground {
+            Ground::Shared(why) => {
+                return Ok(vec![format!(
+                    "isolation none ({why}): all tasks work in this folder, beside each other and beside you"
+                )]);
+            }
+            Ground::Trees(trees) => trees,
+        };
+        let mut notes = vec![format!("each task works in a tree of its own; results go into {}", trees.into)];
+        if !self.enforces() {
+            notes.push("changes outside of a task's scope are merged and reported".to_owned());
+        }
+        if !self.verifies() {
+            notes.push("planex runs no commands of tasks: what they say about their tests is believed".to_owned());
+        }
+        Ok(notes)
     }
 
     /// Opens a gate of one question and gives the option that was chosen.

@@ -7,9 +7,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use planex_core::glob::Scope;
 use planex_core::job::JobOutcome;
 use planex_sys::observe::ObserveOptions;
+use tokio_util::sync::CancellationToken;
 
 use crate::attribution::Attribution;
-use crate::run::{JobRequest, Watch};
+use crate::error::Result;
+use crate::run::{JobRequest, Place, Watch};
 
 /// Observes one wave: the files each of its tasks changed go into the task's outcome before that is flushed.
 pub(super) struct Attribute {
@@ -35,16 +37,24 @@ impl Attribute {
 }
 
 impl Watch for Attribute {
-    fn started(&self, job: &JobRequest) {
-        let Some(item) = &job.item else { return };
+    fn started(&self, job: &JobRequest) -> Result<Place> {
+        let Some(item) = &job.item else { return Ok(Place::default()) };
         let scope = self.scopes.get(item).map_or_else(|| Arc::new(Scope::Everything), Arc::clone);
         self.books.start(item, Box::new(move |path| scope.matches(path.as_str())));
+        Ok(Place::default())
     }
 
-    fn ended(&self, job: &JobRequest, outcome: &mut JobOutcome) {
-        let Some(item) = &job.item else { return };
+    fn ended(
+        &self,
+        job: &JobRequest,
+        _run_dir: &Utf8Path,
+        outcome: &mut JobOutcome,
+        _end: &CancellationToken,
+    ) -> Result<()> {
+        let Some(item) = &job.item else { return Ok(()) };
         let changes = self.books.finish(item);
         outcome.files_changed = changes.attributed;
         self.unattributed.lock().unwrap_or_else(PoisonError::into_inner).extend(changes.unattributed);
+        Ok(())
     }
 }

@@ -17,23 +17,27 @@ use serde_json::{Map, Value};
 
 use super::attribute::Attribute;
 use super::jobs::{Wanted, leave_if_stopped};
+use super::merged::Checks;
+use super::settle::Verified as _;
 use super::{Flow, Walk};
 use crate::error::Result;
+use crate::ground::Trees;
 use crate::run::{Ended, JobRequest, Next};
 
 /// One wave, ready to run.
-struct Wave {
-    number: u32,
+pub(super) struct Wave {
+    pub number: u32,
     /// Rows that run, as indices into the sheet.
-    rows: Vec<usize>,
+    pub rows: Vec<usize>,
     /// `prev_context` of each of them.
-    contexts: Vec<String>,
+    pub contexts: Vec<String>,
 }
 
 impl Flow<'_> {
     /// Runs wave after wave until no row is pending.
     pub(super) async fn execute_waves(&mut self) -> Walk {
         let mut announced = false;
+        self.conclude_open().await?;
         loop {
             self.take_requests()?;
             let (mut sheet, plan) = self.read_tasks()?;
@@ -76,13 +80,17 @@ impl Flow<'_> {
             of: plan.last_wave(),
             items,
         });
+        if let Some(trees) = self.ground()?.trees() {
+            self.run_isolated(trees, sheet, plan, &wave).await?;
+            return Ok(fs::remove_file(&file)?);
+        }
         let scopes: HashMap<String, planex_core::glob::Scope> = wave
             .rows
             .iter()
             .filter_map(|i| Some((sheet.rows.get(*i)?.id.clone(), plan.scopes.get(*i)?.clone())))
             .collect();
         let attribute = Arc::new(Attribute::start(&self.engine.project.root, scopes));
-        let jobs = self.task_jobs(sheet, &wave).await?;
+        let jobs = self.task_jobs(sheet, &wave, None).await?;
         let mut done: BTreeMap<usize, (JobOutcome, Ended)> = BTreeMap::new();
         let report = self
             .run_batch(jobs, Some(attribute.clone()), |finished| {
@@ -90,27 +98,37 @@ impl Flow<'_> {
                 Ok(Next::GoOn)
             })
             .await?;
-        self.merge(sheet, plan, &wave, &done)?;
+        let checks = if report.stop.is_none() { self.check_shared(sheet, &wave, &done).await? } else { Checks::new() };
+        self.merge(sheet, plan, &wave, &done, &checks)?;
         fs::remove_file(&file)?;
         self.unattributed(&attribute);
         leave_if_stopped(&report)
     }
 
-    async fn task_jobs(&mut self, sheet: &Sheet<TaskRow>, wave: &Wave) -> Walk<Vec<JobRequest>> {
+    /// One job a row; in `trees`, each works in its own.
+    pub(super) async fn task_jobs(
+        &mut self,
+        sheet: &Sheet<TaskRow>,
+        wave: &Wave,
+        trees: Option<&Trees>,
+    ) -> Walk<Vec<JobRequest>> {
         let chain = self.engine.chain(Role::Execute, Mode::Write, None).await?;
-        let around = self.surroundings(Role::Execute)?;
+        let mut around = self.surroundings(Role::Execute)?;
         let notes = crate::notes::load(&self.driver.session.paths)?;
         let mut jobs = Vec::new();
         for (index, context) in wave.rows.iter().zip(&wave.contexts) {
             let Some(row) = sheet.rows.get(*index) else { continue };
             let earlier = self.earlier_error(&row.id)?;
             let note = notes.get(&row.id).cloned();
+            if let Some(trees) = trees {
+                around.root = trees.project_of(&row.id).to_string();
+            }
             let assignment = prompt::Assignment {
                 row,
                 context,
                 earlier_error: earlier.as_deref(),
                 note: note.as_deref(),
-                isolated: false,
+                isolated: trees.is_some(),
             };
             let wanted = Wanted {
                 role: Role::Execute,
@@ -134,6 +152,7 @@ impl Flow<'_> {
         plan: &TaskPlan,
         wave: &Wave,
         done: &BTreeMap<usize, (JobOutcome, Ended)>,
+        checks: &Checks,
     ) -> Result<()> {
         let mut counts = (0, 0, 0);
         for (place, (outcome, ended)) in done {
@@ -149,6 +168,7 @@ impl Flow<'_> {
                 said.clone_into(&mut row.error);
             } else if outcome.status != planex_core::job::JobStatus::Cancelled {
                 row.take(outcome, outcome.files_changed.iter().map(ToString::to_string).collect());
+                row.verify(checks.get(place).map(Vec::as_slice).unwrap_or_default());
             }
             match row.status {
                 RowStatus::Completed => counts.0 += 1,

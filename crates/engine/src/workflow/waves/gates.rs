@@ -8,11 +8,16 @@ use planex_core::report::{Totals, shared_files};
 use planex_core::rows::{ExploreRow, Sheet, TaskPlan, TaskRow};
 use planex_core::text::{fit, one_line, safe};
 
+use super::commands::Commands;
+
 /// Base ids of the gates; a gate that comes back gets `-2`, `-3`, ….
 pub(super) const ANGLES: &str = "angles";
 pub(super) const TASKS: &str = "tasks";
 pub(super) const PLAN_FAULTS: &str = "plan-faults";
 pub(super) const FAILED: &str = "failed";
+pub(super) const SCOPES: &str = "scopes";
+pub(super) const UNVERIFIED: &str = "unverified";
+pub(super) const RED: &str = "merged-red";
 
 /// Id of the one question of each gate.
 pub(super) const CONFIRM: &str = "confirm";
@@ -77,6 +82,8 @@ pub(super) struct Plan<'a> {
     pub file: &'a str,
     /// Whether the user explores at all.
     pub explored: bool,
+    /// Which of the tasks' directives planex runs.
+    pub commands: &'a Commands,
 }
 
 /// After phase 3: may these tasks run?
@@ -102,7 +109,7 @@ pub(super) fn tasks(show: &Plan<'_>, at: Timestamp) -> Gate {
             .collect();
         let _ = writeln!(body, "Wave {wave}: {} task(s)", rows.len());
         for row in rows {
-            task_lines(&mut body, row);
+            task_lines(&mut body, row, show.commands);
         }
     }
     for moved in &show.plan.waves.moved {
@@ -130,15 +137,89 @@ pub(super) fn tasks(show: &Plan<'_>, at: Timestamp) -> Gate {
     }
 }
 
-fn task_lines(body: &mut String, row: &TaskRow) {
+fn task_lines(body: &mut String, row: &TaskRow, commands: &Commands) {
     let scope = if row.scope.trim().is_empty() { "anywhere" } else { &row.scope };
     let from = if row.context_from.is_empty() { "nothing".to_owned() } else { row.context_from.join(", ") };
     let after = if row.deps.is_empty() { String::new() } else { format!(", after {}", row.deps.join(", ")) };
     let _ = writeln!(body, "  {}", line(&format!("[{}] {}", row.id, row.title)));
     // Whole, however long: this is what an approval covers.
     let _ = writeln!(body, "      {}", one_line(&safe(&format!("scope {scope}; context from {from}{after}"))));
-    for directive in row.execution_directives.lines().filter(|directive| !directive.trim().is_empty()) {
-        let _ = writeln!(body, "      {}", one_line(&safe(&format!("verify: {}", directive.trim()))));
+    for command in commands.of(&row.id) {
+        let _ = writeln!(body, "      {}", one_line(&safe(&format!("$ {command}"))));
+    }
+    for advice in commands.advice_of(&row.id) {
+        let _ = writeln!(body, "      {}", one_line(&safe(&format!("told to the agent: {advice}"))));
+    }
+}
+
+/// Tasks that did well, but left their scope. The default keeps what is outside out.
+pub(super) fn scopes(wave: u32, tasks: &[(String, String, String)], at: Timestamp) -> Gate {
+    let mut body = String::new();
+    for (task, scope, paths) in tasks {
+        let _ = writeln!(body, "  {}", one_line(&safe(&format!("[{task}] may change {scope}; changed {paths}"))));
+    }
+    Gate {
+        id: SCOPES.to_owned(),
+        title: format!("Wave {wave}: {} task(s) changed files outside of their scope", tasks.len()),
+        body,
+        questions: vec![question(
+            "Scope",
+            "What becomes of them?",
+            vec![
+                Choice::new("refuse", "Keep out", "They fail, nothing of them is merged; their patches are kept"),
+                Choice::new("accept", "Accept", "Merge them with what is outside"),
+                Choice::new("again", "Run again", "Run these tasks once more"),
+            ],
+        )],
+        approves: None,
+        opened_at: at,
+    }
+}
+
+/// Commands that prove nothing, because they could not be run.
+pub(super) fn unverified(tasks: &[(String, Vec<String>)], at: Timestamp) -> Gate {
+    let mut body = String::new();
+    for (task, reasons) in tasks {
+        for reason in reasons {
+            let _ = writeln!(body, "  {}", line(&format!("[{task}] {reason}")));
+        }
+    }
+    Gate {
+        id: UNVERIFIED.to_owned(),
+        title: "Commands that verify tasks could not be run".to_owned(),
+        body,
+        questions: vec![question(
+            "Checks",
+            "Go on without them?",
+            vec![
+                Choice::new("go-on", "Go on", "Merge the tasks, marked as not verified"),
+                Choice::new("stop", "Stop", "Stop here; resume when the commands can be run"),
+            ],
+        )],
+        approves: None,
+        opened_at: at,
+    }
+}
+
+/// Commands that passed in tasks' own trees and fail after the merge.
+pub(super) fn red(wave: u32, tasks: &[(String, String)], at: Timestamp) -> Gate {
+    let body: String =
+        tasks.iter().map(|(task, found)| format!("  {}\n", line(&format!("[{task}] {found}")))).collect();
+    Gate {
+        id: RED.to_owned(),
+        title: format!("Wave {wave} is merged, and now {} task(s) fail", tasks.len()),
+        body,
+        questions: vec![question(
+            "Merged",
+            "What now?",
+            vec![
+                Choice::new("go-on", "Go on", "The tasks fail, their changes stay; dependents are skipped"),
+                Choice::new("undo", "Undo wave", "Put the tree back to how it was before this wave"),
+                Choice::new("stop", "Stop", "Stop here"),
+            ],
+        )],
+        approves: None,
+        opened_at: at,
     }
 }
 

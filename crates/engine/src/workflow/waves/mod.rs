@@ -8,13 +8,17 @@ mod aggregate;
 mod angles;
 mod approve;
 mod attribute;
+mod commands;
 mod execute;
 mod explore;
 mod gates;
+mod isolated;
 mod jobs;
+mod merged;
 mod planning;
 mod preview;
 mod retry;
+mod settle;
 
 pub use preview::{Estimate, Preview, PreviewAngle, PreviewJob, PreviewTask, preview};
 
@@ -107,6 +111,8 @@ pub(crate) struct Flow<'e> {
     pub(super) confirm: bool,
     /// What was said on the way and belongs into the report.
     pub(super) notes: Vec<String>,
+    /// Where tasks work, once that is decided.
+    pub(super) ground: Option<crate::ground::Ground>,
 }
 
 /// Starts a new session and walks as far as it goes.
@@ -151,7 +157,7 @@ async fn walk(engine: &Engine, session: Session, resumed: bool, options: &Resume
         resumed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     });
-    let mut flow = Flow { engine, driver, explores, confirm: options.confirm, notes: Vec::new() };
+    let mut flow = Flow { engine, driver, explores, confirm: options.confirm, notes: Vec::new(), ground: None };
     let walked = match if resumed { flow.clear_leftovers() } else { Ok(()) } {
         Ok(()) => flow.steps(options).await,
         Err(error) => Err(error.into()),
@@ -177,6 +183,7 @@ impl Flow<'_> {
             self.approve_tasks().await?;
             self.execute_waves().await?;
             self.aggregate()?;
+            self.write_patch()?;
             if !self.offer_retry()? {
                 return Ok(());
             }
@@ -246,6 +253,14 @@ impl Flow<'_> {
             Err(Leave::Interrupted) => (130, "interrupted", vec![resume], None, None),
             Err(Leave::Error(error)) => (error.exit_code(), "stopped", vec![resume], None, Some(error)),
         };
+        if let Some(trees) = self.ground.as_ref().and_then(crate::ground::Ground::trees)
+            && let Err(error) = trees.remove_all()
+        {
+            self.say(
+                Level::Warning,
+                format!("the tasks' trees are not all gone: {error}; planex doctor --fix removes them"),
+            );
+        }
         let usage = self.usage();
         self.driver.events.emit(EventKind::SessionFinished { status: status.to_owned(), exit, usage });
         let flushed = self.driver.events.flush();
@@ -265,6 +280,7 @@ impl Flow<'_> {
         [
             ("Results", paths.results_csv()),
             ("Report", paths.context_md()),
+            ("Patch", paths.changes_patch()),
             ("Discoveries", paths.discoveries()),
             ("Tasks", paths.tasks_csv()),
             ("Angles", paths.explore_csv()),

@@ -98,7 +98,8 @@ impl Flow<'_> {
 
     /// Whether what was approved is still what stands in the file.
     pub(super) fn still_approved(&mut self, sheet: &Sheet<TaskRow>) -> Walk<bool> {
-        self.is_approved(gates::TASKS, "execute", &approval_hash(sheet, &[]))
+        let commands = self.commands(sheet)?.all(sheet);
+        self.is_approved(gates::TASKS, "execute", &approval_hash(sheet, &commands))
     }
 
     /// Acts on requests that other processes left between waves.
@@ -132,7 +133,7 @@ impl Flow<'_> {
     }
 
     /// Sets pending rows to skipped, because the user said so.
-    fn skip(&mut self, tasks: &[String]) -> Result<()> {
+    pub(super) fn skip(&mut self, tasks: &[String]) -> Result<()> {
         let (mut sheet, plan) = self.read_tasks()?;
         for id in tasks {
             let Some(index) = sheet.rows.iter().position(|row| row.id == *id) else {

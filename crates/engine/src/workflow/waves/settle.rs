@@ -1,0 +1,421 @@
+//! What a wave's runs come to: which of them may be merged, what the user has a say in, the merge, the rows (spec 70).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use planex_core::event::{EventKind, Level};
+use planex_core::gate::Gate;
+use planex_core::job::{JobOutcome, JobStatus};
+use planex_core::rows::{RowStatus, Sheet, TaskRow};
+use planex_core::text::one_line;
+use planex_isolation::{Merger, RepoPath, Written};
+use planex_sys::fs;
+use planex_sys::swap::{Recovered, Swap};
+
+use super::execute::Wave;
+use super::{Flow, Leave, Walk, gates};
+use crate::error::{EngineError, Result};
+use crate::ground::book::{Phase, TaskEntry, WaveBook};
+use crate::ground::{Observed, Trees, claims_success, not_run_of, patch, some};
+use crate::registry;
+use crate::run::{Ended, Finished};
+use crate::verify::Check;
+
+/// One run of the wave that ended.
+struct Ran {
+    task: String,
+    title: String,
+    outcome: JobOutcome,
+    observed: Observed,
+    ended: Ended,
+}
+
+/// How often a write into the user's tree is tried anew after the user changed files in the middle of it.
+const WRITES: usize = 5;
+
+impl Flow<'_> {
+    /// Judges the runs of a wave, asks where the user has a say, and concludes it.
+    pub(super) async fn settle(
+        &mut self,
+        trees: &Arc<Trees>,
+        mut book: WaveBook,
+        sheet: &Sheet<TaskRow>,
+        wave: &Wave,
+        done: &[Finished],
+    ) -> Walk {
+        let ran = self.ran(sheet, wave, done)?;
+        if self.ask_about_scopes(&mut book, sheet, &ran)? == Scopes::Again {
+            return Ok(());
+        }
+        let missing = ran.iter().filter(|ran| claims_success(&ran.outcome));
+        self.ask_about_unverified(missing.map(|r| (r.task.clone(), not_run_of(&r.observed.checks))).collect())?;
+        let failures: BTreeMap<String, Option<String>> =
+            ran.iter().map(|ran| (ran.task.clone(), self.refusal(&book, ran))).collect();
+        for ran in &ran {
+            for remark in &ran.observed.remarks {
+                self.say(Level::Warning, format!("{} {}", ran.task, one_line(remark)));
+            }
+        }
+        self.merge_all(trees, &mut book, &ran, failures)?;
+        self.conclude(trees, book).await
+    }
+
+    /// The runs that ended for good, with what was observed, in the order of the list.
+    fn ran(&self, sheet: &Sheet<TaskRow>, wave: &Wave, done: &[Finished]) -> Result<Vec<Ran>> {
+        let mut list: Vec<(usize, Ran)> = Vec::new();
+        for finished in done {
+            let outcome = finished.outcome.clone();
+            if finished.ended == Ended::Skipped || outcome.status == JobStatus::Cancelled {
+                continue;
+            }
+            let Some(index) = wave.rows.get(finished.index).copied() else { continue };
+            let Some(row) = sheet.rows.get(index) else { continue };
+            let dir = self.driver.session.paths.run(&outcome.run_id);
+            let observed = Observed::load(&dir)?.unwrap_or_default();
+            let (task, title) = (row.id.clone(), row.title.clone());
+            list.push((index, Ran { task, title, outcome, observed, ended: finished.ended }));
+        }
+        list.sort_by_key(|(index, _)| *index);
+        Ok(list.into_iter().map(|(_, ran)| ran).collect())
+    }
+
+    /// Why nothing of a run is merged, beside what its own report says.
+    fn refusal(&self, book: &WaveBook, ran: &Ran) -> Option<String> {
+        let enforce = self.enforces() && !book.widened.contains(&ran.task);
+        ran.observed.refusal(enforce)
+    }
+
+    /// Asks once a wave what becomes of tasks that left their scope and did well otherwise. -y: they fail.
+    fn ask_about_scopes(&mut self, book: &mut WaveBook, sheet: &Sheet<TaskRow>, ran: &[Ran]) -> Walk<Scopes> {
+        let left = |ran: &&Ran| claims_success(&ran.outcome) && self.refusal(book, ran).is_some();
+        let wide: Vec<(String, Vec<Utf8PathBuf>)> = ran
+            .iter()
+            .filter(left)
+            .filter(|ran| ran.observed.refused.is_empty())
+            .map(|ran| (ran.task.clone(), ran.observed.outside.clone()))
+            .collect();
+        if wide.is_empty() {
+            return Ok(Scopes::Settled);
+        }
+        let shown: Vec<(String, String, String)> = wide
+            .iter()
+            .map(|(task, paths)| {
+                let scope = sheet.rows.iter().find(|row| row.id == *task).map(|row| row.scope.clone());
+                (task.clone(), scope.unwrap_or_default(), some(paths))
+            })
+            .collect();
+        let gate = gates::scopes(book.wave, &shown, self.engine.clock.now());
+        match self.ask(gate)?.as_str() {
+            "accept" => {
+                book.widened.extend(wide.into_iter().map(|(task, _)| task));
+                book.save(&self.driver.session.paths)?;
+                Ok(Scopes::Settled)
+            }
+            "again" => {
+                for (task, _) in wide {
+                    let base = planex_core::id::run_id(&self.driver.session.id, &task);
+                    registry::supersede(&self.driver.session.paths, &base)?;
+                }
+                Ok(Scopes::Again)
+            }
+            _ => Ok(Scopes::Settled),
+        }
+    }
+
+    /// Asks what commands mean that could not be run. -y: "not verified", and on it goes.
+    pub(super) fn ask_about_unverified(&mut self, mut missing: Vec<(String, Vec<String>)>) -> Walk {
+        missing.retain(|(_, not_run)| !not_run.is_empty());
+        if missing.is_empty() {
+            return Ok(());
+        }
+        match self.ask(gates::unverified(&missing, self.engine.clock.now()))?.as_str() {
+            "stop" => Err(Leave::Paused),
+            _ => Ok(()),
+        }
+    }
+
+    /// Merges, in objects alone, everything that may be: the book says what became of each task.
+    fn merge_all(
+        &mut self,
+        trees: &Trees,
+        book: &mut WaveBook,
+        ran: &[Ran],
+        mut failures: BTreeMap<String, Option<String>>,
+    ) -> Result<()> {
+        for attempt in 0..=WRITES {
+            let conflicts = self.merge_once(trees, book, ran, &failures)?;
+            book.phase = Phase::Writing;
+            self.driver.session.check_lock()?;
+            book.save(&self.driver.session.paths)?;
+            match self.write(trees, book)? {
+                None => return Ok(()),
+                Some(late) if attempt < WRITES => {
+                    // The user changed files in this very moment: the tasks that touch them are in conflict now.
+                    for ran in ran.iter().filter(|ran| touches(trees, ran, &late)) {
+                        let reason = conflict_text(trees, &late, "what is in your tree");
+                        failures.insert(ran.task.clone(), Some(reason));
+                    }
+                    failures.extend(conflicts);
+                }
+                Some(late) => {
+                    return Err(EngineError::internal(format!(
+                        "files keep changing while planex writes them: {}",
+                        some(&late.iter().map(|path| path.in_project(trees.repo.prefix())).collect::<Vec<_>>())
+                    ))
+                    .hint("nothing of this wave was written; resume when they are quiet"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One pass over the tasks; gives the conflicts that it found.
+    fn merge_once(
+        &mut self,
+        trees: &Trees,
+        book: &mut WaveBook,
+        ran: &[Ran],
+        failures: &BTreeMap<String, Option<String>>,
+    ) -> Result<BTreeMap<String, Option<String>>> {
+        let mut merger = Merger::start(&trees.repo, &book.base.commit, book.into_tree, &trees.scratch())?;
+        let mut conflicts = BTreeMap::new();
+        book.tasks.clear();
+        for ran in ran {
+            let mut entry = TaskEntry {
+                run: ran.outcome.run_id.clone(),
+                not_run: (ran.ended == Ended::NotRun).then(|| ran.outcome.clone()),
+                commit: ran.observed.has_changes().then(|| ran.observed.commit.clone()),
+                merged: false,
+                failed: failures.get(&ran.task).cloned().flatten(),
+                after: Vec::new(),
+            };
+            let succeeds = claims_success(&ran.outcome) && ran.observed.contradiction().is_none();
+            if succeeds && entry.failed.is_none() {
+                match self.merge_task(trees, &mut merger, ran)? {
+                    None => entry.merged = entry.commit.is_some(),
+                    Some(reason) => {
+                        conflicts.insert(ran.task.clone(), Some(reason.clone()));
+                        entry.failed = Some(reason);
+                    }
+                }
+            }
+            book.tasks.insert(ran.task.clone(), entry);
+        }
+        book.integration = merger.integration().to_owned();
+        trees.repo.keep(&trees.session, &WaveBook::end_ref(book.seq), &book.integration)?;
+        Ok(conflicts)
+    }
+
+    /// Merges one task's commit; a conflict as text.
+    fn merge_task(&self, trees: &Trees, merger: &mut Merger<'_>, ran: &Ran) -> Result<Option<String>> {
+        if !ran.observed.has_changes() {
+            return Ok(None);
+        }
+        let message = format!("{}: {}\n\nplanex session {}\n", ran.task, ran.title, trees.session);
+        Ok(match merger.add(&ran.observed.commit, &message)? {
+            Ok(_) => None,
+            Err(conflict) => Some(conflict_text(trees, &conflict.paths, &conflict.with.to_string())),
+        })
+    }
+
+    /// Brings the integration to where results go. Gives paths that the user changed meanwhile: then nothing is written.
+    fn write(&mut self, trees: &Trees, book: &mut WaveBook) -> Result<Option<Vec<RepoPath>>> {
+        if book.into_tree {
+            match trees.repo.write(&book.base.commit, &book.integration, &trees.scratch(), &trees.swap())? {
+                Written::Conflict(paths) => return Ok(Some(paths)),
+                Written::Done { kept, .. } => {
+                    for file in kept {
+                        self.say(
+                            Level::Warning,
+                            format!("another program wrote into a file just then; it is kept at {file}"),
+                        );
+                    }
+                }
+            }
+        } else if let planex_core::settings::Into::Branch(name) = &trees.into {
+            trees.repo.move_branch(name, &book.base.commit, &book.integration)?;
+        }
+        book.phase = Phase::Written;
+        book.save(&self.driver.session.paths)?;
+        fs::remove_dir_all(&trees.swap())?;
+        Ok(None)
+    }
+
+    /// Brings a wave whose merge is decided to its end: written, checked in the merged tree, told in the rows.
+    pub(super) async fn conclude(&mut self, trees: &Arc<Trees>, mut book: WaveBook) -> Walk {
+        if book.phase == Phase::Writing && !self.recover(trees, &mut book)? {
+            return Ok(());
+        }
+        self.check_merged(trees, &mut book).await?;
+        let undone = self.ask_about_red(trees, &mut book)?;
+        self.write_rows(trees, &book, undone)?;
+        if book.phase != Phase::Undone {
+            book.phase = Phase::Done;
+            book.save(&self.driver.session.paths)?;
+        }
+        for task in book.tasks.keys() {
+            trees.repo.release(&trees.session, &format!("t/{task}"))?;
+        }
+        Ok(())
+    }
+
+    /// A write that a killed planex had begun is finished or taken back; `false`: the merge has to be done again.
+    fn recover(&mut self, trees: &Trees, book: &mut WaveBook) -> Result<bool> {
+        if !book.into_tree {
+            return Ok(self.write(trees, book)?.is_none());
+        }
+        match Swap::recover(trees.repo.top(), &trees.swap()).map_err(planex_isolation::IsolationError::from)? {
+            Recovered::Finished { .. } => {
+                book.phase = Phase::Written;
+                book.save(&self.driver.session.paths)?;
+                fs::remove_dir_all(&trees.swap())?;
+                Ok(true)
+            }
+            Recovered::Nothing | Recovered::RolledBack { .. } => {
+                book.phase = Phase::Running;
+                book.tasks.clear();
+                book.integration.clone_from(&book.base.commit);
+                book.save(&self.driver.session.paths)?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Rows of a wave from what its runs came to and what the book says, once, all together.
+    fn write_rows(&mut self, trees: &Trees, book: &WaveBook, undone: bool) -> Result<()> {
+        let (mut sheet, plan) = self.read_tasks()?;
+        let mut counts = (0, 0, 0);
+        for index in 0..sheet.rows.len() {
+            let Some(row) = sheet.rows.get_mut(index) else { continue };
+            let Some(entry) = book.tasks.get(&row.id).filter(|_| row.status == RowStatus::Pending) else { continue };
+            let dir = self.driver.session.paths.run(&entry.run);
+            let outcome = match &entry.not_run {
+                Some(outcome) => Some(outcome.clone()),
+                None => registry::load_outcome(&dir)?,
+            };
+            let Some(outcome) = outcome else {
+                return Err(EngineError::internal(format!("the result of the run {} is gone from {dir}", entry.run))
+                    .hint(format!("run it again with `planex resume {} --retry {}`", trees.session, row.id)));
+            };
+            let observed = Observed::load(&dir)?.unwrap_or_default();
+            take(row, &outcome, &observed, entry);
+            if undone && entry.merged {
+                row.refuse("the wave was taken back");
+            }
+            if row.status == RowStatus::Failed && (!entry.merged || undone) {
+                keep_patch(trees, &self.driver.session.paths, row, &observed)?;
+            }
+            match row.status {
+                RowStatus::Completed => counts.0 += 1,
+                RowStatus::Failed => counts.1 += 1,
+                RowStatus::Skipped | RowStatus::Pending => counts.2 += 1,
+            }
+            let state = row.state(plan.waves.wave.get(index).copied().unwrap_or(book.wave));
+            self.driver.events.emit(EventKind::ItemFinished {
+                item: row.id.clone(),
+                title: row.title.clone(),
+                status: row.status.to_string(),
+                error: row.error.clone(),
+            });
+            sheet.write(index, &state);
+        }
+        self.save_tasks(&sheet)?;
+        self.wave_finished(book.wave, counts);
+        Ok(())
+    }
+
+    /// Asks what to do where commands that passed in tasks' own trees fail in the merged one. -y: the tasks fail and
+    /// their dependents are skipped. `true`: the wave was taken back.
+    fn ask_about_red(&mut self, trees: &Trees, book: &mut WaveBook) -> Walk<bool> {
+        let red: Vec<(String, String)> = book
+            .tasks
+            .iter()
+            .filter_map(|(task, entry)| Some((task.clone(), crate::ground::contradiction(&entry.after)?)))
+            .collect();
+        if red.is_empty() {
+            return Ok(false);
+        }
+        let mut gate: Gate = gates::red(book.wave, &red, self.engine.clock.now());
+        if !book.into_tree {
+            gate.questions.iter_mut().for_each(|question| question.options.retain(|option| option.id != "undo"));
+        }
+        match self.ask(gate)?.as_str() {
+            "undo" => match trees.repo.write(&book.integration, &book.base.commit, &trees.scratch(), &trees.swap())? {
+                Written::Done { .. } => {
+                    book.phase = Phase::Undone;
+                    book.save(&self.driver.session.paths)?;
+                    fs::remove_dir_all(&trees.swap())?;
+                    Ok(true)
+                }
+                Written::Conflict(paths) => {
+                    let text = conflict_text(trees, &paths, "what is in your tree");
+                    self.say(Level::Warning, format!("the wave stays, since it cannot be taken back: {text}"));
+                    Ok(false)
+                }
+            },
+            "stop" => Err(Leave::Paused),
+            _ => Ok(false),
+        }
+    }
+}
+
+/// What the gate about scopes came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scopes {
+    Settled,
+    Again,
+}
+
+/// What commands say about a row.
+pub(super) trait Verified {
+    /// A command that failed contradicts it; one that could not be run is said.
+    fn verify(&mut self, checks: &[Check]);
+}
+
+impl Verified for TaskRow {
+    fn verify(&mut self, checks: &[Check]) {
+        if let Some(found) = crate::ground::contradiction(checks) {
+            self.contradict(&found);
+        }
+        let not_run = not_run_of(checks);
+        if self.status == RowStatus::Completed && !not_run.is_empty() {
+            self.remark(&format!("not verified: {}", not_run.join("; ")));
+        }
+    }
+}
+
+/// A row from its run, what planex observed, and what the merge said.
+fn take(row: &mut TaskRow, outcome: &JobOutcome, observed: &Observed, entry: &TaskEntry) {
+    row.take(outcome, observed.changed.iter().map(ToString::to_string).collect());
+    row.verify(&observed.checks);
+    if let Some(reason) = &entry.failed {
+        row.refuse(reason);
+    }
+    if let Some(found) = crate::ground::contradiction(&entry.after) {
+        row.contradict(&format!("after the merge {found}"));
+    }
+    if row.status == RowStatus::Completed && !observed.outside.is_empty() {
+        row.remark(&format!("outside of its scope: {}", some(&observed.outside)));
+    }
+}
+
+/// Keeps the changes of a failed task, and says where in its row.
+fn keep_patch(trees: &Trees, paths: &crate::store::SessionPaths, row: &mut TaskRow, observed: &Observed) -> Result<()> {
+    if !observed.has_changes() {
+        return Ok(());
+    }
+    patch::keep(trees, paths, &row.id, &row.title, &row.error, observed)?;
+    row.remark(&format!("its changes are kept: planex patch show {} {}", trees.session, row.id));
+    Ok(())
+}
+
+fn conflict_text(trees: &Trees, paths: &[RepoPath], with: &str) -> String {
+    let files: Vec<Utf8PathBuf> = paths.iter().map(|path| path.in_project(trees.repo.prefix())).collect();
+    format!("conflicts with {with}: {}", some(&files))
+}
+
+/// Whether a run changed one of these paths.
+fn touches(trees: &Trees, ran: &Ran, paths: &[RepoPath]) -> bool {
+    paths.iter().any(|path| ran.observed.changed.contains(&path.in_project(trees.repo.prefix())))
+}
