@@ -8,7 +8,7 @@ mod slug;
 
 pub use find::{find, matches};
 pub use run::{RUN_ID_BYTES, check_run_id, retry_of, run_id};
-pub use slug::{fanout_session_id, first_free, slug, waves_session_id};
+pub use slug::{fanout_session_id, first_free, sha256_hex, slug, waves_session_id};
 
 use unicode_normalization::char::is_combining_mark;
 

@@ -11,17 +11,15 @@ use jiff::Timestamp;
 use planex_core::discovery::{Board, Discovery, DiscoveryKind};
 use planex_core::time::Zone;
 use planex_sys::fs;
-use planex_sys::lock::{Holder, SessionLock};
+use planex_sys::lock::SessionLock;
 use serde_json::{Map, Value};
 
 use crate::error::{EngineError, Result};
+use crate::session::brief_lock;
 use crate::store::SessionPaths;
 
 /// Longest line that is taken, in bytes: the board goes into prompts.
 pub const MAX_LINE: usize = 16 * 1024;
-
-/// How often a lock that a neighbour holds for an instant is tried again.
-const TRIES: u32 = 50;
 
 /// What became of a discovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,19 +214,7 @@ impl Known {
 
 fn lock(paths: &SessionPaths) -> Result<SessionLock> {
     fs::create_dir_all(&paths.planex())?;
-    let holder = Holder {
-        pid: std::process::id(),
-        host: planex_sys::program::host_name(),
-        command: "planex discoveries add".to_owned(),
-        since: planex_sys::clock::now(),
-    };
-    let mut tries = 0;
-    loop {
-        match SessionLock::acquire(&paths.discoveries_lock(), &holder) {
-            Err(planex_sys::lock::LockError::Held { .. }) if tries < TRIES => tries += 1,
-            other => return Ok(other?),
-        }
-    }
+    brief_lock(&paths.discoveries_lock(), "planex discoveries add", planex_sys::clock::now())
 }
 
 /// Takes `discoveries[]` out of a result (the only way out of a read-only sandbox). What is malformed is counted.

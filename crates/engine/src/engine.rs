@@ -17,12 +17,12 @@ use planex_sys::process::Guardian;
 
 use crate::cancel::Cancel;
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::gate::{Asker, Gates, Nobody, SharedAsker};
+use crate::gate::{ApprovalStore, Asker, Gates, Nobody, SharedAsker};
 use crate::journal::{self, EventSink, Journal, Surface, Surfaces};
 use crate::native::Native;
 use crate::project::Project;
 use crate::run::{BudgetState, Dispatcher, Executor, LocalExecutor, Parts, Policy, Watch};
-use crate::session::Session;
+use crate::session::{Meta, Session};
 use crate::store::SessionPaths;
 use crate::usage;
 use crate::verify::CheckContext;
@@ -60,6 +60,8 @@ pub struct Engine {
     pub guardian: Option<Arc<Guardian>>,
     /// The user's cache folder of planex's, where tasks' trees are made.
     pub cache: Option<Utf8PathBuf>,
+    /// Where answers are vouched for, outside the project.
+    pub approvals: ApprovalStore,
     asker: SharedAsker,
     surfaces: Surfaces,
 }
@@ -157,6 +159,7 @@ impl Engine {
             policy,
             guardian: None,
             cache: None,
+            approvals: ApprovalStore::default(),
             asker: Arc::new(Mutex::new(Box::new(Nobody))),
             surfaces: Arc::new(Mutex::new(Vec::new())),
         }
@@ -170,6 +173,16 @@ impl Engine {
     /// Adds someone who is shown all events from now on.
     pub fn add_surface(&self, surface: Box<dyn Surface>) {
         self.surfaces.lock().unwrap_or_else(PoisonError::into_inner).push(surface);
+    }
+
+    /// Makes a new session. What was answered in an earlier one of the same folder does not count in it.
+    ///
+    /// # Errors
+    /// As [`Session::create`]; or a left-over record cannot be removed.
+    pub fn create(&self, meta: Meta) -> Result<Session> {
+        let session = Session::create(&self.project.root, meta, &self.command, self.now())?;
+        self.approvals.of(&session.paths).remove()?;
+        Ok(session)
     }
 
     /// Opens the journal and the gates of a session that this process holds.
@@ -186,6 +199,7 @@ impl Engine {
             clock: self.clock.clone(),
             policy: self.settings.gates,
             asker: Arc::clone(&self.asker),
+            approvals: self.approvals.of(&session.paths),
         };
         let before = journal::driven(&journal::read(&session.paths.journal())?.events);
         let budget = BudgetState::new(self.settings.budget, usage::of_session(&session.paths)?, before);

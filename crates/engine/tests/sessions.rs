@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::{SignedDuration, Timestamp};
+use planex_engine::gate::ApprovalStore;
 use planex_engine::session::{
     self, Ending, FORMAT, Found, Meta, PruneLimits, Session, SessionStatus, Workflow, archive, delete, find, find_all,
     list, prune, summary_of,
@@ -19,6 +20,10 @@ fn root() -> (tempfile::TempDir, Utf8PathBuf) {
     let temp = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(temp.path()).unwrap().to_owned();
     (temp, root)
+}
+
+fn nothing_kept() -> ApprovalStore {
+    ApprovalStore::default()
 }
 
 fn create(root: &Utf8Path, workflow: Workflow, id: &str, day: i64) -> Session {
@@ -48,7 +53,7 @@ fn one_drives_and_a_second_is_told_who() {
     assert_eq!(error.exit_code(), 1);
     assert!(error.to_string().contains("planex test"), "{error}");
     assert!(matches!(summary_of(&found).status, SessionStatus::Running(Some(_))));
-    assert!(delete(&found, at(0)).is_err() && archive(&root, &found, at(0)).is_err());
+    assert!(delete(&found, &nothing_kept(), at(0)).is_err() && archive(&root, &found, &nothing_kept(), at(0)).is_err());
     drop(first);
     let again = Session::open(&found, "planex resume", at(1)).unwrap();
     assert_eq!(again.meta.requirement, "do it");
@@ -116,15 +121,15 @@ fn archive_and_delete_move_and_remove_whole_sessions() {
     let (_temp, root) = root();
     for _ in 0..2 {
         drop(create(&root, Workflow::Waves, "wpp-1-a", 0));
-        let away = archive(&root, &found(&root, "wpp-1-a"), at(0)).unwrap();
+        let away = archive(&root, &found(&root, "wpp-1-a"), &nothing_kept(), at(0)).unwrap();
         assert!(away.join(".planex/meta.json").exists());
     }
     assert!(root.join(".workflow/archives/wpp-1-a-2").exists());
     let archived = found(&root, "wpp-1-a-2");
     assert!(archived.archived);
-    delete(&archived, at(0)).unwrap();
+    delete(&archived, &nothing_kept(), at(0)).unwrap();
     assert_eq!(find_all(&root).unwrap().len(), 1);
-    assert!(archive(&root, &found(&root, "wpp-1-a"), at(0)).is_err());
+    assert!(archive(&root, &found(&root, "wpp-1-a"), &nothing_kept(), at(0)).is_err());
 }
 
 #[test]
@@ -140,10 +145,10 @@ fn prune_keeps_what_is_new_running_or_unfinished() {
     let running = create(&root, Workflow::Fanout, "running", 0);
     let ids = |pruned: Vec<session::Pruned>| pruned.into_iter().map(|p| p.summary.found.id).collect::<Vec<_>>();
     let by_number = PruneLimits { keep: Some(1), dry_run: true, ..PruneLimits::default() };
-    assert_eq!(ids(prune(&root, by_number, at(30)).unwrap()), ["mid", "old"]);
+    assert_eq!(ids(prune(&root, by_number, &nothing_kept(), at(30)).unwrap()), ["mid", "old"]);
     let by_age = PruneLimits { older_than: Some(Duration::from_secs(25 * 86_400)), ..PruneLimits::default() };
-    assert_eq!(ids(prune(&root, by_age, at(30)).unwrap()), ["old", "open-old"]);
+    assert_eq!(ids(prune(&root, by_age, &nothing_kept(), at(30)).unwrap()), ["old", "open-old"]);
     assert_eq!(find_all(&root).unwrap().len(), 4);
-    assert_eq!(ids(prune(&root, PruneLimits::default(), at(30)).unwrap()), [""; 0]);
+    assert_eq!(ids(prune(&root, PruneLimits::default(), &nothing_kept(), at(30)).unwrap()), [""; 0]);
     drop(running);
 }

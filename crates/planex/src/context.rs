@@ -29,7 +29,11 @@ impl Context {
             return Err(CliError::usage(format!("`{dir}` is not a folder")).hint("give an existing folder with -C DIR"));
         }
         let dir = dir.canonicalize_utf8().unwrap_or(dir);
-        Ok(Self { common, env, dir })
+        let context = Self { common, env, dir };
+        if context.common.trust {
+            context.refuse_inside_job("--trust")?;
+        }
+        Ok(context)
     }
 
     /// A path as typed, made absolute from where the command works.
@@ -37,12 +41,15 @@ impl Context {
         self.dir.join(typed)
     }
 
-    /// Refuses what no agent may do to its own session (spec 80, *Gates*).
+    /// Refuses what no agent may do to its own session (spec 80, *Gates*). Clearing `PLANEX_JOB_ID` does not help: the
+    /// process stays below its keeper.
     pub(crate) fn refuse_inside_job(&self, what: &str) -> Result<()> {
-        match self.env.non_empty("PLANEX_JOB_ID") {
-            None => Ok(()),
-            Some(job) => Err(CliError::usage(format!("`planex {what}` is refused inside a job ({job})"))
-                .hint("no agent answers its own gate; the user runs this outside the job")),
-        }
+        let job = match self.env.non_empty("PLANEX_JOB_ID") {
+            Some(job) => format!(" ({})", planex_core::text::one_line(job)),
+            None if planex_sys::process::is_inside_job() => String::new(),
+            None => return Ok(()),
+        };
+        Err(CliError::usage(format!("`planex {what}` is refused inside a job{job}"))
+            .hint("no agent answers its own gate; the user runs this outside the job"))
     }
 }

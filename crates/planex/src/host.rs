@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
-use crate::setup::Setup;
+use crate::setup::{Setup, approvals};
 use crate::ui::Ui;
 use crate::ui::terminal::Terminal;
 
@@ -45,11 +45,13 @@ impl Host {
         let agents = agents(&setup, context, Arc::clone(&native), others);
         let language = setup.settings().lang;
         let mcp = mcp_server();
+        let approvals = approvals(&setup.folders);
         let cache = setup.folders.cache.clone();
         let Setup { loaded, project, .. } = setup;
         let mut engine = Engine::new(loaded.settings, context.env.clone(), project, agents, Arc::new(guardian), mcp);
         engine.native = native;
         engine.cache = cache;
+        engine.approvals = approvals;
         engine.command = format!("planex {what}");
         let terminal = Terminal::new(ui.clone(), language, engine.cancel.clone());
         engine.add_surface(Box::new(terminal.clone()));

@@ -8,6 +8,7 @@ use planex_core::settings::load::{Flags, Loaded, Sources, load};
 use planex_core::settings::origin::Fault;
 use planex_core::settings::tools::{Tool, parse_tools};
 use planex_core::time::Zone;
+use planex_engine::gate::ApprovalStore;
 use planex_engine::project::Project;
 use planex_engine::trust::{self, Status, TrustStore, TrustedParts};
 
@@ -46,6 +47,11 @@ pub(crate) fn trust_store(folders: &Folders) -> Result<TrustStore> {
         CliError::failed("there is no home folder to keep trust in").hint("set HOME, or use --trust for one run")
     })?;
     Ok(TrustStore::new(folder.join("trust.json")))
+}
+
+/// Where answers are vouched for.
+pub(crate) fn approvals(folders: &Folders) -> ApprovalStore {
+    ApprovalStore::new(folders.data.as_ref().map(|folder| folder.join("approvals")))
 }
 
 /// The project, for commands that need no settings.

@@ -38,7 +38,13 @@ fn cut(text: &str, max_chars: usize) -> &str {
 
 /// 8 hex digits of the SHA-256 of a text.
 pub(super) fn hash8(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    sha256_hex(text.as_bytes()).chars().take(8).collect()
+}
+
+/// The SHA-256 of some bytes as 64 hex digits.
+#[must_use]
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// `wpp-YYYYMMDD-{slug}`.

@@ -1,8 +1,10 @@
 //! Gates: written before they are asked, answered on disk before anything acts (spec 80, *Gates*).
 //!
 //! [`Gates::open`] is the only way through: an answer that is there already for exactly what is approved now, one from
-//! whoever is asked, one that another process places meanwhile, or `-y`.
+//! whoever is asked, one that another process places meanwhile, or `-y`. What lies in the session's folder counts only with
+//! its record outside the project ([`Approvals`]).
 
+mod approvals;
 mod files;
 mod render;
 
@@ -14,8 +16,11 @@ use planex_core::settings::GatePolicy;
 use planex_sys::clock::Clock;
 use planex_sys::fs;
 
-pub use files::{answer_gate, is_used, load_answer, load_gate, open_gates, record_answer};
+pub use approvals::{ApprovalStore, Approvals};
+pub use files::{answer_gate, load_answer, load_gate, open_gates};
 pub use render::{answer_line, render_text};
+
+use files::Standing;
 
 use crate::error::{EngineError, Result};
 use crate::journal::EventSink;
@@ -69,6 +74,7 @@ pub struct Gates {
     pub(crate) clock: Clock,
     pub(crate) policy: GatePolicy,
     pub(crate) asker: SharedAsker,
+    pub(crate) approvals: Approvals,
 }
 
 impl Gates {
@@ -77,18 +83,17 @@ impl Gates {
     /// # Errors
     /// The gates cannot be read.
     pub fn id(&self, name: &str, approves: Option<&str>) -> Result<String> {
-        for suffix in 1..u32::MAX {
-            let id = if suffix == 1 { name.to_owned() } else { format!("{name}-{suffix}") };
+        for number in 1..u32::MAX {
+            let id = numbered(name, number);
+            let standing = self.standing(&id)?;
+            if standing.used {
+                continue;
+            }
             let Some(gate) = load_gate(&self.paths, &id)? else { return Ok(id) };
-            let answered = load_answer(&self.paths, &id)?;
-            let same = gate.approves.as_deref() == approves;
-            match answered {
-                None => return Ok(id),
-                // Answered from outside while nobody drove: it counts once, for the same content.
-                Some(answer) if same && answer.approves.as_deref() == approves && !is_used(&self.paths, &id) => {
-                    return Ok(id);
-                }
-                Some(_) => {}
+            // Answered from outside while nobody drove: it counts once, for the same content.
+            let same = |answer: &Answer| gate.approves.as_deref() == approves && answer.approves.as_deref() == approves;
+            if standing.answer.as_ref().is_none_or(same) {
+                return Ok(id);
             }
         }
         Err(EngineError::internal(format!("no id is left for the gate {name}")))
@@ -114,20 +119,46 @@ impl Gates {
         self.open_with(gate, false)
     }
 
+    /// The newest answer to the gates of this name, if something has acted on it. `None` also where that cannot be told:
+    /// a later gate's answer is gone, or is one that nothing vouches for.
+    ///
+    /// # Errors
+    /// The gates cannot be read.
+    pub fn newest(&self, name: &str) -> Result<Option<Answer>> {
+        let mut newest = None;
+        for number in 1..u32::MAX {
+            let id = numbered(name, number);
+            let standing = self.standing(&id)?;
+            if !standing.used && load_gate(&self.paths, &id)?.is_none() {
+                break;
+            }
+            if standing.used && standing.foreign {
+                self.say_foreign(&id);
+            }
+            // An answer that nothing has acted on yet goes through the gate, so that the journal names who gave it.
+            if standing.used || standing.foreign || standing.answer.is_some() {
+                newest = standing.answer.filter(|_| standing.used);
+            }
+        }
+        Ok(newest)
+    }
+
+    fn standing(&self, id: &str) -> Result<Standing> {
+        files::standing(&self.paths, &self.approvals, id)
+    }
+
     fn open_with(&self, gate: Gate, yes: bool) -> Result<GateResult> {
-        let before = load_answer(&self.paths, &gate.id)?.filter(|answer| answer.approves == gate.approves);
-        if before.is_none() {
-            // A left-over answer for other content must not count for this one.
-            fs::remove_file(&self.paths.answer(&gate.id))?;
+        if let Some((gate, answer)) = self.answered_before(&gate)? {
+            self.tell_opened(&gate)?;
+            return self.pass(&gate, answer);
         }
+        // A left-over answer for other content must not count for this one.
+        fs::remove_file(&self.paths.answer(&gate.id))?;
+        self.keep(|approvals| approvals.asked(&gate));
         files::save_gate(&self.paths, &gate)?;
-        self.events.emit(EventKind::GateOpened { gate: gate.clone() });
-        self.events.flush()?;
-        if let Some(answer) = before {
-            return self.pass(answer);
-        }
+        self.tell_opened(&gate)?;
         if yes {
-            return self.pass(gate.defaults(Answerer::Yes, self.clock.now()));
+            return self.pass(&gate, gate.defaults(Answerer::Yes, self.clock.now()));
         }
         let asked = match self.policy {
             GatePolicy::Defer | GatePolicy::Yes => Asked::Defer,
@@ -138,7 +169,7 @@ impl Gates {
         };
         // Whoever answers first answers: what another process placed meanwhile is older than what was typed.
         match (self.outside(&gate), asked) {
-            (Some(answer), _) | (None, Asked::Answered(answer)) => self.pass(answer),
+            (Some(answer), _) | (None, Asked::Answered(answer)) => self.pass(&gate, answer),
             (None, Asked::Defer) => Ok(GateResult::Deferred(gate)),
             (None, Asked::Interrupted) => {
                 Err(EngineError::new(crate::ErrorKind::Interrupted, "interrupted at a gate; the session is kept"))
@@ -146,22 +177,64 @@ impl Gates {
         }
     }
 
-    fn outside(&self, gate: &Gate) -> Option<Answer> {
-        load_answer(&self.paths, &gate.id).ok().flatten().filter(|answer| answer.approves == gate.approves)
+    fn tell_opened(&self, gate: &Gate) -> Result<()> {
+        self.events.emit(EventKind::GateOpened { gate: gate.clone() });
+        self.events.flush()
     }
 
-    fn pass(&self, answer: Answer) -> Result<GateResult> {
-        record_answer(&self.paths, &answer)?;
-        files::mark_used(&self.paths, &answer.gate)?;
+    /// An answer for the same content that was placed while nobody drove, with the gate as it was answered.
+    fn answered_before(&self, gate: &Gate) -> Result<Option<(Gate, Answer)>> {
+        let standing = self.standing(&gate.id)?;
+        if standing.foreign {
+            self.say_foreign(&gate.id);
+        }
+        let answer = standing.answer.filter(|answer| !standing.used && answer.approves == gate.approves);
+        Ok(load_gate(&self.paths, &gate.id)?.filter(|shown| shown.approves == gate.approves).zip(answer))
+    }
+
+    fn say_foreign(&self, id: &str) {
+        let text = format!(
+            "the answer to the gate `{id}` in the session's folder was not given to planex here, or was changed since: it \
+             does not count, and the gate is asked again"
+        );
+        self.say(Level::Warning, text);
+    }
+
+    fn outside(&self, gate: &Gate) -> Option<Answer> {
+        let standing = self.standing(&gate.id).ok()?;
+        standing.answer.filter(|answer| !standing.used && answer.approves == gate.approves)
+    }
+
+    fn pass(&self, gate: &Gate, answer: Answer) -> Result<GateResult> {
+        self.keep(|approvals| approvals.answered(gate, &answer, true));
+        files::record_answer(&self.paths, &answer)?;
         self.events.emit(EventKind::GateAnswered { answer: answer.clone() });
         self.events.flush()?;
         Ok(GateResult::Passed(answer))
+    }
+
+    /// Keeps something outside the project; where that fails, this run goes on, and the user is told once.
+    fn keep(&self, write: impl FnOnce(&Approvals) -> Result<()>) {
+        let first = self.approvals.is_kept();
+        if let Err(error) = write(&self.approvals)
+            && first
+        {
+            let mend = error.hints.join("; ");
+            let text =
+                format!("answers count for this run only, they cannot be kept outside the project: {error} ({mend})");
+            self.say(Level::Warning, text);
+        }
     }
 
     /// Says something beside a gate.
     pub fn say(&self, level: Level, text: impl Into<String>) {
         self.events.notice(level, text);
     }
+}
+
+/// `name`, `name-2`, …
+fn numbered(name: &str, number: u32) -> String {
+    if number == 1 { name.to_owned() } else { format!("{name}-{number}") }
 }
 
 impl std::fmt::Debug for Gates {

@@ -10,7 +10,6 @@ use planex_core::job::{Cause, CauseKind, JobOutcome, JobSpec, JobStatus};
 use planex_core::time::Zone;
 use planex_sys::clock::Clock;
 use planex_sys::fs;
-use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -52,7 +51,7 @@ pub(super) struct Before {
 pub(super) fn fingerprint(spec: &JobSpec) -> String {
     let item = spec.item.as_ref().map(|item| serde_json::Value::Object(item.clone()).to_string()).unwrap_or_default();
     let text = format!("{}\n{}\n{:?}\n{item}", spec.role, spec.mode, spec.expected_id);
-    Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    id::sha256_hex(text.as_bytes()).chars().take(16).collect()
 }
 
 /// Reads what earlier planexes left of a job.

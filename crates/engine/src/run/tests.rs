@@ -15,7 +15,7 @@ use planex_sys::clock::Clock;
 use super::executor::Running;
 use super::*;
 use crate::cancel::Cancel;
-use crate::gate::{Asked, Asker, Gates, Nobody};
+use crate::gate::{ApprovalStore, Asked, Asker, Gates, Nobody};
 use crate::journal::Journal;
 use crate::registry;
 use crate::requests::{self, Request};
@@ -166,6 +166,7 @@ impl Lab {
             clock: Clock::system(),
             policy: GatePolicy::Ask,
             asker: Arc::new(Mutex::new((self.asker)())),
+            approvals: ApprovalStore::new(Some(self.paths.dir().with_file_name("approvals"))).of(&self.paths),
         };
         let dispatcher = Dispatcher::new(Parts {
             paths: self.paths.clone(),

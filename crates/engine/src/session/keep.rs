@@ -10,13 +10,20 @@ use super::find::Found;
 use super::holder;
 use super::list::{SessionStatus, Summary, list};
 use crate::error::{EngineError, Result};
+use crate::gate::ApprovalStore;
 use crate::store::SessionPaths;
 
-/// Moves a session into `.workflow/archives/`; a name that is taken there gets `-2`, ….
+/// Moves a session into `.workflow/archives/`; a name that is taken there gets `-2`, …. What was
+/// answered where it was does not come along.
 ///
 /// # Errors
 /// It runs, it is archived already, or it cannot be moved.
-pub fn archive(root: &Utf8Path, found: &Found, now: Timestamp) -> Result<camino::Utf8PathBuf> {
+pub fn archive(
+    root: &Utf8Path,
+    found: &Found,
+    approvals: &ApprovalStore,
+    now: Timestamp,
+) -> Result<camino::Utf8PathBuf> {
     if found.archived {
         return Err(EngineError::usage(format!("{} is in the archive already", found.id)));
     }
@@ -29,18 +36,21 @@ pub fn archive(root: &Utf8Path, found: &Found, now: Timestamp) -> Result<camino:
         target = parent.join(format!("{}-{suffix}", found.id));
         suffix += 1;
     }
+    let record = approvals.of(&found.paths());
     fs::rename(&found.dir, &target)?;
     drop(lock);
+    record.remove()?;
     Ok(target)
 }
 
-/// Removes a session's folder.
+/// Removes a session's folder, and the record of its answers.
 ///
 /// # Errors
 /// It runs, or it cannot be removed whole.
-pub fn delete(found: &Found, now: Timestamp) -> Result<u64> {
+pub fn delete(found: &Found, approvals: &ApprovalStore, now: Timestamp) -> Result<u64> {
     let lock = claim(found, "planex sessions delete", now)?;
     let size = fs::dir_size(&found.dir);
+    let record = approvals.of(&found.paths());
     // Renamed first: whoever looks while the folder goes must not take the rest for a session.
     let name = format!(".deleting-{}", found.id);
     let away = found.dir.parent().map_or_else(|| name.clone().into(), |parent| parent.join(&name));
@@ -48,6 +58,7 @@ pub fn delete(found: &Found, now: Timestamp) -> Result<u64> {
     fs::rename(&found.dir, &away)?;
     fs::remove_dir_all(&away)?;
     drop(lock);
+    record.remove()?;
     Ok(size)
 }
 
@@ -77,11 +88,11 @@ pub struct Pruned {
     pub error: Option<String>,
 }
 
-/// Removes old sessions. Running ones always stay; those that wait or stopped in the middle go by age alone.
+/// Removes old sessions, and the records of answers whose session is gone. Running ones always stay; those that wait or stopped in the middle go by age alone.
 ///
 /// # Errors
 /// The sessions cannot be listed. One that cannot be removed is reported and stops no other.
-pub fn prune(root: &Utf8Path, limits: PruneLimits, now: Timestamp) -> Result<Vec<Pruned>> {
+pub fn prune(root: &Utf8Path, limits: PruneLimits, approvals: &ApprovalStore, now: Timestamp) -> Result<Vec<Pruned>> {
     let mut ended = 0;
     let mut pruned = Vec::new();
     for summary in list(root)? {
@@ -97,8 +108,12 @@ pub fn prune(root: &Utf8Path, limits: PruneLimits, now: Timestamp) -> Result<Vec
         if !(too_old || too_many) {
             continue;
         }
-        let error = if limits.dry_run { None } else { delete(&summary.found, now).err().map(|e| e.to_string()) };
+        let error =
+            if limits.dry_run { None } else { delete(&summary.found, approvals, now).err().map(|e| e.to_string()) };
         pruned.push(Pruned { summary, error });
+    }
+    if !limits.dry_run {
+        approvals.remove_orphans()?;
     }
     Ok(pruned)
 }

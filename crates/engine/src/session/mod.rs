@@ -11,7 +11,7 @@ mod meta;
 
 use camino::Utf8Path;
 use jiff::Timestamp;
-use planex_sys::lock::{Holder, SessionLock};
+use planex_sys::lock::{Holder, LockError, SessionLock};
 use planex_sys::{fs, program};
 
 pub use check::{Broken, broken_files};
@@ -28,6 +28,9 @@ const ASIDE: &str = ".new-";
 
 /// Most ids that are tried before a session with a taken id is given up.
 const MAX_SUFFIX: u32 = 10_000;
+
+/// How often a lock that a neighbour holds for an instant is tried again.
+const BRIEF_TRIES: u32 = 50;
 
 /// A session that this process drives: the lock is held until it is dropped.
 #[derive(Debug)]
@@ -126,6 +129,21 @@ fn remove_aside(parent: &Utf8Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Takes a lock that everyone holds for an instant only, so that it is waited for.
+///
+/// # Errors
+/// The file cannot be used, or someone holds it for more than an instant.
+pub(crate) fn brief_lock(path: &Utf8Path, command: &str, now: Timestamp) -> Result<SessionLock> {
+    let holder = holder(command, now);
+    let mut tries = 0;
+    loop {
+        match SessionLock::acquire(path, &holder) {
+            Err(LockError::Held { .. }) if tries < BRIEF_TRIES => tries += 1,
+            other => return Ok(other?),
+        }
+    }
 }
 
 fn holder(command: &str, now: Timestamp) -> Holder {

@@ -10,7 +10,7 @@ use planex_core::csv::Table;
 use planex_core::gate::{Answerer, Gate};
 use planex_core::job::{Cause, CauseKind, JobOutcome, JobSpec, JobStatus, Role, Usage};
 use planex_core::settings::{GatePolicy, Settings};
-use planex_engine::gate::{Asked, Asker};
+use planex_engine::gate::{ApprovalStore, Asked, Asker};
 use planex_engine::project::Project;
 use planex_engine::run::{Execution, Executor, Running};
 use planex_engine::session::{self, Found};
@@ -125,6 +125,7 @@ impl InProcess for Named {
 /// A project and what runs in it.
 pub(crate) struct Bench {
     _temp: tempfile::TempDir,
+    data: Utf8PathBuf,
     pub(crate) root: Utf8PathBuf,
     pub(crate) log: Log,
     pub(crate) gates: Arc<Mutex<Vec<Gate>>>,
@@ -134,13 +135,14 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
-        let root = Utf8PathBuf::from_path_buf(temp.path().canonicalize().unwrap()).unwrap();
+        let base = Utf8PathBuf::from_path_buf(temp.path().canonicalize().unwrap()).unwrap();
+        let (root, data) = (base.join("project"), base.join("data"));
         for (path, text) in [("src/lib.rs", "pub fn one() {}\n"), ("src/auth.rs", "pub fn login() {}\n")] {
             std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             std::fs::write(root.join(path), text).unwrap();
         }
         let settings = Settings { gates: GatePolicy::Yes, agent: Some("scripted".to_owned()), ..Settings::default() };
-        Self { _temp: temp, root, log: Log::default(), gates: Arc::default(), settings }
+        Self { _temp: temp, data, root, log: Log::default(), gates: Arc::default(), settings }
     }
 
     pub(crate) fn engine(&self, script: &Script, answers: Vec<&'static str>) -> Engine {
@@ -153,10 +155,16 @@ impl Bench {
         );
         let executor = Arc::new(Scripted { script: Arc::clone(script), log: Arc::clone(&self.log) });
         let project = Project { root: self.root.clone(), git: None };
-        let engine =
+        let mut engine =
             Engine::with_executor(self.settings.clone(), env, project, Arc::new(agents), executor, Clock::system());
+        engine.approvals = self.approvals();
         engine.set_asker(Box::new(Answers { options: answers, seen: Arc::clone(&self.gates) }));
         engine
+    }
+
+    /// In a folder of their own, as the user's data is.
+    pub(crate) fn approvals(&self) -> ApprovalStore {
+        ApprovalStore::new(Some(self.data.clone()))
     }
 
     pub(crate) async fn start(&self, script: &Script, answers: Vec<&'static str>) -> Result<WavesEnd, EngineError> {

@@ -48,7 +48,8 @@ async fn deferred_gates_are_answered_from_outside_and_go_on() {
     let paths = SessionPaths::new(bench.found().dir);
     let answer = |option: &str| {
         let pairs = [("confirm".to_owned(), option.to_owned())];
-        answer_gate(&paths, &pairs, None, Answerer::Command, planex_sys::clock::now()).unwrap();
+        answer_gate(&paths, &bench.approvals().of(&paths), &pairs, None, Answerer::Command, planex_sys::clock::now())
+            .unwrap();
     };
     answer("Approve");
     let end = bench.resume(&script, vec![], Resume::default()).await.unwrap();
@@ -71,7 +72,8 @@ async fn an_approval_holds_for_exactly_what_was_shown() {
     let paths = SessionPaths::new(bench.found().dir);
     let answer = |option: &str| {
         let pairs = [("confirm".to_owned(), option.to_owned())];
-        answer_gate(&paths, &pairs, None, Answerer::Command, planex_sys::clock::now()).unwrap();
+        answer_gate(&paths, &bench.approvals().of(&paths), &pairs, None, Answerer::Command, planex_sys::clock::now())
+            .unwrap();
     };
     answer("approve");
     bench.resume(&script, vec![], Resume::default()).await.unwrap();
@@ -116,4 +118,23 @@ async fn retry_at_the_last_gate_shows_the_report_first() {
     assert_eq!((end.exit, end.totals.completed), (0, 4));
     let ids: Vec<String> = bench.gates.lock().unwrap().iter().map(|gate| gate.id.clone()).collect();
     assert_eq!(ids, ["angles", "tasks", "failed", "failed-2"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_copied_carries_no_approvals() {
+    let mut bench = Bench::new();
+    let script = script(diamond(), |id, _| (id == "T1").then(|| Ok(failed("T1", "broken"))));
+    assert_eq!(bench.start(&script, vec![]).await.unwrap().exit, 5);
+    assert_eq!(bench.ran("execute T1"), 1);
+    bench.settings.gates = GatePolicy::Defer;
+    let retry = || Resume { retry: Some(Vec::new()), ..Resume::default() };
+    // Where it was approved it goes on; where it was brought to, the gate comes back.
+    assert_eq!(bench.resume(&script, vec![], retry()).await.unwrap().exit, 5);
+    assert_eq!(bench.ran("execute T1"), 2);
+    let moved = bench.root.with_file_name("elsewhere");
+    std::fs::rename(&bench.root, &moved).unwrap();
+    bench.root = moved;
+    let end = bench.resume(&script, vec![], retry()).await.unwrap();
+    assert_eq!((end.exit, end.gate.map(|gate| gate.id)), (4, Some("tasks".to_owned())));
+    assert_eq!(bench.ran("execute T1"), 2);
 }

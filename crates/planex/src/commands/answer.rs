@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{Exit, Result};
-use crate::setup::project;
+use crate::folders::Folders;
+use crate::setup::{approvals, project};
 use crate::ui::Ui;
 
 /// Answer the open gate of a session
@@ -34,8 +35,10 @@ pub(crate) fn run(args: &AnswerArgs, context: &Context, ui: &mut Ui) -> Result<E
     context.refuse_inside_job("answer")?;
     let found = session::find(&project(context).root, &args.session, None)?;
     let now = planex_sys::clock::now();
+    let paths = found.paths();
+    let approvals = approvals(&Folders::of(&context.env)).of(&paths);
     let (gate, answer) =
-        gate::answer_gate(&found.paths(), &args.answers, args.text.as_deref(), Answerer::Command, now)?;
+        gate::answer_gate(&paths, &approvals, &args.answers, args.text.as_deref(), Answerer::Command, now)?;
     let next = format!("planex resume {}", found.id);
     if ui.is_json() {
         ui.json_line(&json!({ "session": found.id, "gate": gate.id, "answer": answer, "next": next }));

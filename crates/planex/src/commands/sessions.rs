@@ -1,15 +1,16 @@
 //! `planex sessions`.
 
-use jiff::Timestamp;
 use planex_core::text::{one_line, truncate_chars};
 use planex_core::time::parse_duration;
+use planex_engine::gate::ApprovalStore;
 use planex_engine::session::{self, Found, PruneLimits, SessionStatus, Summary};
 use planex_engine::{gate, usage};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
-use crate::setup::{project, shown};
+use crate::folders::Folders;
+use crate::setup::{approvals, project, shown};
 use crate::ui::Ui;
 use crate::ui::select::confirm;
 use crate::ui::size::bytes;
@@ -60,6 +61,7 @@ const REQUIREMENT: usize = 60;
 pub(crate) fn run(args: &SessionsArgs, context: &Context, ui: &mut Ui) -> Result<Exit> {
     let root = project(context).root;
     let now = planex_sys::clock::now();
+    let approvals = approvals(&Folders::of(&context.env));
     if !matches!(args.command, SessionsCommand::List | SessionsCommand::Show { .. }) {
         context.refuse_inside_job("sessions archive, delete and prune")?;
     }
@@ -68,18 +70,18 @@ pub(crate) fn run(args: &SessionsArgs, context: &Context, ui: &mut Ui) -> Result
         SessionsCommand::Show { session } => show(&session::find(&root, session, None)?, context, ui),
         SessionsCommand::Archive { session } => {
             let found = exact(&root, session, context.common.yes || !ui.is_interactive())?;
-            let path = session::archive(&root, &found, now)?;
+            let path = session::archive(&root, &found, &approvals, now)?;
             ui.result(format_args!("{} is in {}", found.id, shown(&path, &context.dir)));
             Ok(Exit::Done)
         }
         SessionsCommand::Delete { session } => {
             let found = exact(&root, session, context.common.yes || !ui.is_interactive())?;
-            delete(&found, now, context, ui)
+            delete(&found, &approvals, context, ui)
         }
         SessionsCommand::Prune { older_than, keep } => {
             let older_than = parse_duration(older_than).map_err(CliError::usage)?;
             let limits = PruneLimits { older_than: Some(older_than), keep: *keep, dry_run: context.common.dry_run };
-            prune(&root, limits, now, ui)
+            prune(&root, limits, &approvals, ui)
         }
     }
 }
@@ -186,7 +188,7 @@ fn show(found: &Found, context: &Context, ui: &mut Ui) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn delete(found: &Found, now: Timestamp, context: &Context, ui: &mut Ui) -> Result<Exit> {
+fn delete(found: &Found, approvals: &ApprovalStore, context: &Context, ui: &mut Ui) -> Result<Exit> {
     if !context.common.yes {
         if !ui.is_interactive() {
             return Err(CliError::usage(format!("{} is deleted for good only with -y", found.id)));
@@ -197,14 +199,14 @@ fn delete(found: &Found, now: Timestamp, context: &Context, ui: &mut Ui) -> Resu
             return Err(CliError::new(Exit::Stopped, "nothing is deleted"));
         }
     }
-    let freed = session::delete(found, now)?;
+    let freed = session::delete(found, approvals, planex_sys::clock::now())?;
     ui.result(format_args!("{} is deleted ({})", found.id, bytes(freed)));
     Ok(Exit::Done)
 }
 
-fn prune(root: &camino::Utf8Path, limits: PruneLimits, now: Timestamp, ui: &mut Ui) -> Result<Exit> {
+fn prune(root: &camino::Utf8Path, limits: PruneLimits, approvals: &ApprovalStore, ui: &mut Ui) -> Result<Exit> {
     let before: u64 = session::list(root)?.iter().map(|summary| summary.size).sum();
-    let pruned = session::prune(root, limits, now)?;
+    let pruned = session::prune(root, limits, approvals, planex_sys::clock::now())?;
     let mut freed = 0;
     let mut failed = false;
     for one in &pruned {

@@ -70,8 +70,15 @@ fn a_job_may_not_answer_its_own_gate() {
     let env = TestEnv::new();
     let driving =
         [&["waves", "-y", "x"][..], &["waves", "--continue"], &["fanout", "a.csv", "--instruction", "b"], &["demo"]];
-    let deciding =
-        [&["answer", "s", "q=a"][..], &["trust"], &["resume"], &["cancel", "s"], &["init"], &["note", "s", "T1", "x"]];
+    let deciding = [
+        &["answer", "s", "q=a"][..],
+        &["trust"],
+        &["resume"],
+        &["cancel", "s"],
+        &["init"],
+        &["note", "s", "T1", "x"],
+        &["--trust", "config", "show"],
+    ];
     for args in driving.into_iter().chain(deciding).chain([&["sessions", "delete", "-y", "s"][..]]) {
         let output = planex(&env, args).env("PLANEX_JOB_ID", "s-T1").output().exits(2);
         assert!(
@@ -140,4 +147,22 @@ fn state_that_leads_out_of_the_project_is_refused() {
     let output = exits(&env, &["waves", "-y", "--agent", "native", "add a page"], 1);
     assert!(output.stderr.contains(".workflow/.lite-plan leads out of"), "{}", output.stderr);
     assert_eq!(env.sh(&format!("ls -A {outside}")).stdout, "");
+}
+
+/// A real keeper above it is enough: an agent can clear its environment, and leave its process group and session.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_job_without_its_environment_is_still_a_job() {
+    let env = TestEnv::new();
+    let planex_itself = env!("CARGO_BIN_EXE_planex");
+    let script = format!(
+        "#!/bin/sh\ncat >/dev/null\nfor args in 'trust' 'answer s q=a' '--trust config show' 'agent list'; do\n\
+         env -i HOME=\"$HOME\" PATH=/usr/bin:/bin setsid -w {planex_itself} $args >out 2>&1\n\
+         echo \"$? $(grep -c 'is refused inside a job' out)\" >>codes\ndone\necho '{{}}'\n"
+    );
+    env.script("sly", &script);
+    let config = format!("[agents.sly]\ncommand = [\"{}/sly\"]\n", env.bin());
+    env.write("../home/.config/planex/config.toml", config);
+    let _ = planex(&env, &["agent", "run", "--tool", "sly", "--mode", "write", "-p", "x"]).output().success();
+    assert_eq!(env.read("codes"), "2 1\n2 1\n2 1\n0 0\n");
 }

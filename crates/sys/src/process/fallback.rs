@@ -25,6 +25,13 @@ use crate::program;
 /// There is no guardian here.
 pub fn main_if_guardian() {}
 
+/// Whether this process is part of a job; here nothing tells.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn is_inside_job() -> bool {
+    false
+}
+
 /// Starts jobs.
 #[derive(Debug)]
 pub struct Guardian(());

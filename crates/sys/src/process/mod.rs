@@ -39,9 +39,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use command::{CommandSpec, Output, RunError, run, run_async};
 #[cfg(not(target_os = "linux"))]
-pub use fallback::{Child, Guardian, end_leftovers, main_if_guardian};
+pub use fallback::{Child, Guardian, end_leftovers, is_inside_job, main_if_guardian};
 #[cfg(target_os = "linux")]
-pub use linux::{Child, Guardian, end_leftovers, main_if_guardian};
+pub use linux::{Child, Guardian, end_leftovers, is_inside_job, main_if_guardian};
 pub use read::{CHUNK, drain, next_bytes};
 
 /// Longest time that a job's processes are asked to end when planex itself is gone, whatever their grace period: no

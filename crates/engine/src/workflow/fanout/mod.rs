@@ -86,7 +86,7 @@ pub async fn run(engine: &Engine, options: &FanoutOptions) -> Result<FanoutRepor
     let name = options.input.file_name().unwrap_or_default();
     let mut meta = Meta::new(Workflow::Fanout, wished, name, engine.zone.stamp(now));
     remember(&mut meta, options, &prepared.output);
-    let session = Session::create(&engine.project.root, meta, &engine.command, now)?;
+    let session = engine.create(meta)?;
     save_inputs(&session, options)?;
     drive(engine, session, options, prepared, chain, false).await
 }

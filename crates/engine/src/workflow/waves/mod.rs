@@ -128,7 +128,7 @@ pub async fn start(engine: &Engine, start: Start) -> Result<WavesEnd> {
     let wished = id::waves_session_id(&requirement, engine.zone.date(now));
     let mut meta = Meta::new(Workflow::Waves, wished, requirement, engine.zone.stamp(now));
     meta.options.insert("explore".to_owned(), start.explore.into());
-    let session = Session::create(&engine.project.root, meta, "planex waves", now)?;
+    let session = engine.create(meta)?;
     walk(engine, session, false, &Resume::default()).await
 }
 

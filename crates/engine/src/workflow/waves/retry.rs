@@ -8,7 +8,7 @@ use planex_core::text::one_line;
 use super::gates::{self, CONFIRM};
 use super::{Flow, Leave, Walk};
 use crate::error::{EngineError, Result};
-use crate::gate::{GateResult, load_answer, load_gate};
+use crate::gate::GateResult;
 use crate::registry;
 use crate::requests::{self, Request};
 
@@ -151,19 +151,7 @@ impl Flow<'_> {
 
     /// Whether the newest answered gate of this name approved exactly this.
     pub(super) fn is_approved(&mut self, name: &str, option: &str, hash: &str) -> Walk<bool> {
-        let paths = &self.driver.session.paths;
-        let mut newest = None;
-        for number in 1u32.. {
-            let id = if number == 1 { name.to_owned() } else { format!("{name}-{number}") };
-            if load_gate(paths, &id)?.is_none() {
-                break;
-            }
-            // An answer that nothing has acted on yet goes through the gate, so that the journal names who gave it.
-            if let Some(answer) = load_answer(paths, &id)? {
-                newest = crate::gate::is_used(paths, &id).then_some(answer);
-            }
-        }
-        let Some(answer) = newest else { return Ok(false) };
+        let Some(answer) = self.driver.gates.newest(name)? else { return Ok(false) };
         let same = answer.approves.as_deref() == Some(hash);
         let chosen = answer.option(CONFIRM) == Some(option);
         if chosen && !same {

@@ -2,6 +2,7 @@
 
 mod child;
 mod guardian;
+mod inside;
 mod keeper;
 mod launch;
 mod leftovers;
@@ -19,6 +20,7 @@ use planex_core::job::Exit;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub use child::Child;
+pub use inside::is_inside_job;
 pub use launch::Guardian;
 pub use leftovers::end_leftovers;
 

@@ -62,6 +62,12 @@ pub(super) fn stat(pid: u32) -> Option<Stat> {
     parse_stat(pid, &String::from_utf8_lossy(&bytes))
 }
 
+/// This process, with the id that it has for `/proc`.
+pub(super) fn own_stat() -> Option<Stat> {
+    let pid = std::fs::read_link("/proc/self").ok()?.to_str()?.parse().ok()?;
+    stat(pid)
+}
+
 /// All processes that can be seen. Not one instant: what moves meanwhile may be missing.
 pub(super) fn snapshot() -> Vec<Stat> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();

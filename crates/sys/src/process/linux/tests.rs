@@ -8,7 +8,7 @@ use planex_core::job::Exit;
 use tokio::io::AsyncReadExt as _;
 
 use super::super::{ChildSpec, Clean, Reader, Stdin};
-use super::{Child, Guardian, end_leftovers, procfs};
+use super::{Child, Guardian, end_leftovers, inside, is_inside_job, procfs};
 
 fn sh(script: &str) -> ChildSpec {
     ChildSpec {
@@ -218,4 +218,20 @@ fn a_program_that_is_no_guardian_is_refused() {
     let error = Guardian::start(Some("/bin/true".into())).unwrap_err();
     assert_eq!(error.to_string(), "/bin/true did not start as the guardian of jobs");
     assert_eq!(Guardian::start(Some("/planex/none".into())).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn what_belongs_to_a_job_is_known_by_its_ancestors() {
+    let guardian = Guardian::start(None).unwrap();
+    // Without its environment, in a session of its own, and without its first parent.
+    let script = "echo $$; env -i setsid sh -c 'sh -c \"echo \\$\\$; read x\" <&9 & exit' 9<&0 & wait; read x";
+    let mut child = guardian.spawn(ChildSpec { stdin: Stdin::Piped, ..sh(script) }).await.unwrap();
+    for what in ["the agent", "a daemon of its"] {
+        let pid = line(&mut child).await.parse().unwrap();
+        assert!(inside::is_below_keeper(pid), "{what}");
+    }
+    assert!(!is_inside_job() && !inside::is_below_keeper(guardian.pid()));
+    child.kill();
+    child.wait().await;
+    assert_eq!(child.clean().await, Clean::None);
 }
