@@ -5,16 +5,16 @@
 //! way (reversed, in base 64). Masking too much is a nuisance, too little is a leak, so doubt masks.
 
 mod names;
+mod search;
 mod shapes;
 mod stream;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
-
-use regex::bytes::{Regex, RegexBuilder};
+use std::sync::{Arc, LazyLock};
 
 pub use names::looks_secret;
+use search::Search;
 pub use stream::StreamMasker;
 
 /// What stands for a secret.
@@ -29,8 +29,9 @@ pub struct Masker {
 }
 
 struct Pattern {
-    regex: Option<Regex>,
-    /// Values, longest first: the way without the regex, should it not compile.
+    /// Finds values; `None` without any, and where they are too many to be searched for at once.
+    search: Option<Search>,
+    /// Values, longest first.
     values: Vec<String>,
     longest: usize,
     multiline: bool,
@@ -61,6 +62,23 @@ struct Found {
     to: usize,
 }
 
+impl Found {
+    fn whole(start: usize, end: usize) -> Self {
+        Self { start, end, from: start, to: end }
+    }
+
+    /// Takes over `next`, which begins later, if both share bytes.
+    fn swallows(&mut self, next: &Self) -> bool {
+        let shared = next.start < self.end;
+        if shared {
+            self.end = self.end.max(next.end);
+            self.from = self.from.min(next.from);
+            self.to = self.to.max(next.to);
+        }
+        shared
+    }
+}
+
 impl Masker {
     /// A masker for the secrets of an environment, given as names and values.
     #[must_use]
@@ -75,14 +93,10 @@ impl Masker {
         let mut values: Vec<String> = secrets.into_iter().flat_map(|secret| spellings(&secret)).collect();
         values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
-        let alternatives: Vec<String> = values.iter().map(|value| regex::escape(value)).collect();
-        let known = if alternatives.is_empty() { String::new() } else { format!("(?u:{})|", alternatives.join("|")) };
-        let text = format!("{known}{}", shapes::SHAPES);
-        // Without Unicode, word boundaries need no slow engine on Japanese text; the known values bring their own flag.
-        let regex = RegexBuilder::new(&text).unicode(false).size_limit(256 << 20).build().ok();
+        let search = Search::new(&values);
         let longest = values.first().map_or(0, String::len);
         let multiline = values.iter().any(|value| value.contains('\n'));
-        Self { pattern: Arc::new(Pattern { regex, values, longest, multiline }) }
+        Self { pattern: Arc::new(Pattern { search, values, longest, multiline }) }
     }
 
     /// `text` without secrets; borrowed where there are none.
@@ -102,6 +116,12 @@ impl Masker {
             return Cow::Borrowed(text);
         }
         Cow::Owned(replaced(text, 0, &found))
+    }
+
+    /// Whether [`Masker::mask_record`] would change no line that lies whole in `text`, lines ending with a line feed.
+    #[must_use]
+    pub fn is_clean(&self, text: &[u8]) -> bool {
+        self.find(text, 0).is_empty() && !hides(text)
     }
 
     /// Masks every string in a JSON value, names of fields left alone.
@@ -127,8 +147,7 @@ impl Masker {
     pub fn mask_record<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let masked = self.mask(text);
         let starts = |open: char| text.trim_start().starts_with(open);
-        let spelled = text.contains("\\u") || text.contains("\\/");
-        if (matches!(masked, Cow::Owned(_)) || spelled)
+        if (matches!(masked, Cow::Owned(_)) || hides(text.as_bytes()))
             && (starts('{') || starts('['))
             && let Ok(value) = serde_json::from_str::<serde_json::Value>(text)
         {
@@ -145,38 +164,48 @@ impl Masker {
         StreamMasker::new(self.clone())
     }
 
-    /// Secrets from byte `at` on, in order, not overlapping.
+    /// Secrets from byte `at` on, in order, not overlapping: values and tokens that share bytes are one.
     fn find(&self, text: &[u8], at: usize) -> Vec<Found> {
-        let Some(regex) = &self.pattern.regex else { return self.find_values(text, at) };
         let mut found = Vec::new();
-        let mut locations = regex.capture_locations();
-        let mut next = at;
-        while let Some(whole) = regex.captures_read_at(&mut locations, text, next) {
-            let secret = (1..locations.len()).find_map(|index| locations.get(index));
-            let (start, end) = secret.unwrap_or((whole.start(), whole.end()));
-            if shapes::is_secret(text.get(start..end).unwrap_or_default()) {
-                found.push(Found { start, end, from: whole.start(), to: whole.end() });
+        match &self.pattern.search {
+            Some(search) => {
+                let mut next = at;
+                while let Some(hit) = search.find(text, next) {
+                    found.push(Found::whole(hit.start, hit.end));
+                    next = hit.end;
+                }
             }
-            next = whole.end().max(next + 1);
+            None if self.pattern.values.is_empty() => {}
+            None => self.find_values(text, at, &mut found),
+        }
+        let values = found.len();
+        shapes::find(text, at, &mut found);
+        if values > 0 && found.len() > values {
+            found.sort_by_key(|secret| (secret.start, secret.end));
+            found.dedup_by(|next, last| last.swallows(next));
         }
         found
     }
 
-    /// Values alone, one after another; only for a regex that does not compile (values of many megabytes).
-    fn find_values(&self, text: &[u8], at: usize) -> Vec<Found> {
-        let mut found = Vec::new();
+    /// The slow way, only for values that cannot be searched for at once (many megabytes).
+    fn find_values(&self, text: &[u8], at: usize, found: &mut Vec<Found>) {
         let mut next = at;
         while next < text.len() {
             let rest = text.get(next..).unwrap_or_default();
             let value = self.pattern.values.iter().find(|value| rest.starts_with(value.as_bytes()));
             let length = value.map_or(1, String::len);
             if value.is_some() {
-                found.push(Found { start: next, end: next + length, from: next, to: next + length });
+                found.push(Found::whole(next, next + length));
             }
             next += length;
         }
-        found
     }
+}
+
+/// Whether JSON in it may spell a character that a secret is known by in another way.
+fn hides(text: &[u8]) -> bool {
+    static ESCAPES: LazyLock<Option<Search>> = LazyLock::new(|| Search::new(&[r"\u", r"\/"]));
+    ESCAPES.as_ref().is_none_or(|escapes| escapes.find(text, 0).is_some())
 }
 
 /// `text` from byte `from` on with everything in `found` replaced.
@@ -227,7 +256,8 @@ mod tests {
 
     #[test]
     fn the_patterns_compile() {
-        assert!(plain().pattern.regex.is_some());
+        assert!(super::shapes::are_built());
+        assert!(Masker::new([("MY_KEY", "hunter2hunter2")]).pattern.search.is_some());
     }
 
     #[test]
@@ -278,6 +308,38 @@ mod tests {
     }
 
     #[test]
+    fn tokens_behind_escapes_and_colours_are_masked() {
+        for (text, expected) in [
+            (r#"{"s":"key:\nghp_0123456789abcdefghijklmnop"}"#, r#"{"s":"key:\n***"}"#),
+            (r"a\tsk-ant-api03-0123456789abcdefghij", r"a\t***"),
+            ("\u{1b}[1;31mghp_0123456789abcdefghijklmnop\u{1b}[0m", "\u{1b}[1;31m***\u{1b}[0m"),
+            (r"\u001b[31mAKIAIOSFODNN7EXAMPLE\u001b[0m", r"\u001b[31m***\u001b[0m"),
+            (r"-----BEGIN PRIVATE KEY-----\\nMIIEabc\\n-----END PRIVATE KEY-----.", "***."),
+            (
+                "BeArEr abcdefghijklmnop1234 AUTHORIZATION:  Basic YWxhZGRpbjpvcGVu",
+                "BeArEr *** AUTHORIZATION:  Basic ***",
+            ),
+            ("xghp_0123456789abcdefghijklmnop warmghp_0123456789abcdefghijklmnop", ""),
+        ] {
+            assert_eq!(plain().mask(text), if expected.is_empty() { text } else { expected });
+        }
+    }
+
+    #[test]
+    fn secrets_that_share_bytes_are_masked_whole() {
+        let masker =
+            Masker::new([("A_KEY", "pass@host-secret"), ("B_KEY", "secretpostgres"), ("C_KEY", "0123456789-tail")]);
+        for (text, expected) in [
+            ("postgres://me:pass@host-secret/db", "postgres://me:***/db"),
+            ("secretpostgres://me:pa55word@h", "***://me:***@h"),
+            ("sk-abcdefghijklmnop0123456789-tail.", "***."),
+            ("x0123456789-tail ghp_0123456789abcdefghijklmnop", "x*** ***"),
+        ] {
+            assert_eq!(masker.mask(text), expected);
+        }
+    }
+
+    #[test]
     fn ordinary_text_is_borrowed() {
         for text in [
             "task-1 is a risk-free disk-based desk-reservation-system-for-everyone",
@@ -324,7 +386,11 @@ mod tests {
         let masker = Masker::new((0..50).map(|n| (format!("KEY_{n}"), format!("value-number-{n:08}"))));
         for unit in [
             "eyJ",
+            "eyJ-",
+            "eyJabcdefgh.x-",
             "sk-",
+            "authorization:",
+            "authorization: basic ",
             "a://b:",
             "-----BEGIN ",
             "value-number-0000000",

@@ -5,14 +5,13 @@
 //! is swapped.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use planex_sys::fs::{self, PathError};
-use planex_sys::swap::{Content, Done, Step, Swap, SwapError, take_permissions};
+use planex_sys::fs;
+use planex_sys::swap::{self, Content, Done, Found, Step, Swap, SwapError};
 
 use crate::diff::{self, EXECUTABLE};
-use crate::{Change, ChangeKind, Repo, RepoPath, Result};
+use crate::{Change, ChangeKind, IsolationError, Repo, RepoPath, Result};
 
 /// Why a task's changes cannot be merged: nothing of them was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,30 +187,33 @@ impl Repo {
             return Ok(Written::Done { paths: 0, kept: Vec::new() });
         }
         // Hashed before the look: whoever edits in between is seen by the look, whoever edits later by the swap.
-        let before: Vec<Content> =
-            changes.iter().map(|change| content_of(&change.path.below(self.top()))).collect::<Result<_>>()?;
+        let mut before = Vec::new();
+        let mut late = Vec::new();
+        for change in &changes {
+            match swap::look(self.top(), &change.path.0)? {
+                Found::Is(content) => before.push(content),
+                Found::Folder | Found::Behind if change.old.is_none() => before.push(Content::Absent),
+                Found::Folder | Found::Special | Found::Behind => late.push(change.path.clone()),
+            }
+        }
         let user = user_changes(self, from, scratch)?;
-        let late: Vec<RepoPath> =
-            changes.iter().filter(|change| user.contains(&change.path)).map(|change| change.path.clone()).collect();
+        late.extend(changes.iter().map(|change| &change.path).filter(|path| user.contains(*path)).cloned());
         if !late.is_empty() {
             return Ok(Written::Conflict(late));
         }
-        fs::remove_dir_all(dir)?;
+        swap::forget(dir)?;
         let staged = dir.join("new");
         fs::create_dir_all(&staged)?;
         self.stage(to, &changes, &staged, scratch)?;
         let mut steps = Vec::new();
         for (change, old) in changes.into_iter().zip(before) {
-            let new = self.staged(&change, &staged)?;
-            if old != new {
-                steps.push(Step { path: change.path.0, old, new });
-            }
+            let new = staged_content(&change, &staged)?;
+            steps.push(Step { path: change.path.0, old, new });
         }
         let paths = steps.len();
-        let swapped = Swap::prepare(self.top(), dir, steps).and_then(Swap::run);
-        match swapped {
-            Ok(Done { kept }) => Ok(Written::Done { paths, kept }),
-            Err(SwapError::Conflict { paths }) => Ok(Written::Conflict(paths.into_iter().map(RepoPath).collect())),
+        match Swap::prepare(self.top(), dir, steps).and_then(Swap::run) {
+            Ok(Done { kept }) => Ok(Written::Done { paths, kept: kept.into_iter().map(|kept| kept.at).collect() }),
+            Err(SwapError::Conflict { paths, .. }) => Ok(Written::Conflict(paths.into_iter().map(RepoPath).collect())),
             Err(error) => Err(error.into()),
         }
     }
@@ -229,14 +231,17 @@ impl Repo {
         fs::remove_file(&index)?;
         Ok(())
     }
+}
 
-    /// What a staged file is, after it took over the permissions of the file that it replaces.
-    fn staged(&self, change: &Change, staged: &Utf8Path) -> Result<Content> {
-        let Some(new) = &change.new else { return Ok(Content::Absent) };
-        let file = change.path.below(staged);
-        let replaced = change.path.below(self.top());
-        take_permissions(&replaced, &file, new.mode == EXECUTABLE).map_err(|error| named("stage", &file, error))?;
-        content_of(&file)
+/// What is to be at a path: what is staged for it, executable as git says.
+fn staged_content(change: &Change, staged: &Utf8Path) -> Result<Content> {
+    let Some(new) = &change.new else { return Ok(Content::Absent) };
+    match swap::look(staged, &change.path.0)? {
+        Found::Is(Content::File { sha256, .. }) => Ok(Content::File { executable: new.mode == EXECUTABLE, sha256 }),
+        Found::Is(content) => Ok(content),
+        Found::Folder | Found::Special | Found::Behind => {
+            Err(IsolationError::Strange(format!("no file staged for {}", change.path)))
+        }
     }
 }
 
@@ -269,13 +274,4 @@ fn conflicting(printed: &[u8]) -> Vec<RepoPath> {
         }
     }
     paths.into_iter().filter(|path| !path.contains(&b'~')).map(RepoPath).collect()
-}
-
-/// What is at a path on disk.
-fn content_of(file: &Path) -> Result<Content> {
-    Ok(Content::of(file).map_err(|error| named("read", file, error))?)
-}
-
-fn named(op: &'static str, file: &Path, error: std::io::Error) -> PathError {
-    PathError::new(op, file.to_string_lossy().into_owned(), error)
 }

@@ -1,11 +1,17 @@
 //! Bytes into lines, in bounded memory.
 
+use std::borrow::Cow;
+
+use planex_core::mask::Masker;
+
 /// Longest line that is looked at; the rest of a longer one is skipped. It bounds what parsing a line can take.
 pub(crate) const MAX_LINE: usize = 2 * 1024 * 1024;
 
-/// Splits a stream into lines.
+/// Splits a stream into lines without secrets: whoever reads them cuts and joins what it keeps, and half a secret is
+/// masked by nobody.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
+    masker: Masker,
     buffer: Vec<u8>,
     skipping: bool,
     /// Lines that were too long.
@@ -13,13 +19,20 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
+    pub(crate) fn new(masker: &Masker) -> Self {
+        Self { masker: masker.clone(), ..Self::default() }
+    }
+
     /// Takes bytes and calls `each` for every line that they complete, bytes that are no UTF-8 replaced.
     pub(crate) fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(&str)) {
+        // One look at all is quicker than one at each line, and mostly enough.
+        let clean = self.masker.is_clean(bytes);
         while let Some(at) = bytes.iter().position(|&byte| byte == b'\n') {
             let (head, rest) = bytes.split_at(at);
             bytes = rest.get(1..).unwrap_or_default();
             if self.buffer.is_empty() && !self.skipping && head.len() <= MAX_LINE {
-                each(trim(&String::from_utf8_lossy(head)));
+                let line = String::from_utf8_lossy(head);
+                each(&if clean { Cow::Borrowed(trim(&line)) } else { self.masker.mask_record(trim(&line)) });
                 continue;
             }
             self.add(head);
@@ -50,7 +63,7 @@ impl Lines {
 
     fn end(&mut self, each: &mut impl FnMut(&str)) {
         if !std::mem::take(&mut self.skipping) {
-            each(trim(&String::from_utf8_lossy(&self.buffer)));
+            each(&self.masker.mask_record(trim(&String::from_utf8_lossy(&self.buffer))));
         }
         self.buffer.clear();
         if self.buffer.capacity() > 256 * 1024 {
@@ -89,6 +102,21 @@ mod tests {
         let long = vec![b'x'; MAX_LINE];
         let (lines, skipped) = split(&[b"a\n", &long, b"y", &long, b"\nb\n", &long, b"z"]);
         assert_eq!((lines, skipped), (vec!["a".to_owned(), "b".to_owned()], 2));
+    }
+
+    #[test]
+    fn secrets_are_masked_in_whole_lines_however_they_are_cut() {
+        let masker = Masker::of_values(["hunter2hunter2".to_owned()]);
+        let text = b"plain\nkey hunter2hunter2\n{\"s\":\"hunter2\\u0068unter2\"}\nhunter2hunter2";
+        for size in 1..text.len() {
+            let mut lines = Lines::new(&masker);
+            let mut out = Vec::new();
+            for piece in text.chunks(size) {
+                lines.push(piece, |line| out.push(line.to_owned()));
+            }
+            lines.finish(|line| out.push(line.to_owned()));
+            assert_eq!(out, ["plain", "key ***", r#"{"s":"***"}"#, "***"], "pieces of {size}");
+        }
     }
 
     proptest::proptest! {

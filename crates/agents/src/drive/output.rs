@@ -19,7 +19,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn create(path: &Utf8Path, cap: u64, masker: &Masker) -> Result<Self, PathError> {
-        Ok(Self { log: MaskedLog::create(path, cap, masker)?, lines: Lines::default(), tail: Vec::new() })
+        Ok(Self { log: MaskedLog::create(path, cap, masker)?, lines: Lines::new(masker), tail: Vec::new() })
     }
 
     /// Lines that were too long to be looked at.

@@ -26,6 +26,9 @@ const REPAIR_LEAST: Duration = Duration::from_secs(5);
 /// Bytes of the first answer that an agent is shown when it is asked anew.
 const SHOWN_ANSWER: usize = 60 * 1024;
 
+/// The part of the log's cap that is kept for the repair turn, so that both turns together stay below it.
+const REPAIR_PART: u64 = 8;
+
 /// Smallest and largest part of the log's cap that standard error gets.
 const STDERR_CAP: (u64, u64) = (64 * 1024, 4 * 1024 * 1024);
 
@@ -224,8 +227,9 @@ impl Job<'_> {
             let path = self.files.dir.join(format!("{name}{}.log", plan.suffix));
             Stream::create(&path, cap, &self.context.masker).map_err(|error| failed("open the run's log", &error))
         };
-        let stdout = log("output", self.context.log_cap)?;
-        let stderr = log("stderr", (self.context.log_cap / 4).clamp(STDERR_CAP.0, STDERR_CAP.1))?;
+        let of_turn = |cap: u64| if plan.suffix.is_empty() { cap - cap / REPAIR_PART } else { cap / REPAIR_PART };
+        let stdout = log("output", of_turn(self.context.log_cap))?;
+        let stderr = log("stderr", of_turn((self.context.log_cap / 4).clamp(STDERR_CAP.0, STDERR_CAP.1)))?;
         let child = ChildSpec {
             argv: invocation.argv,
             env,

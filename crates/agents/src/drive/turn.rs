@@ -198,21 +198,20 @@ impl Turn<'_> {
         }
     }
 
-    /// The reader is given masked lines: it cuts and joins what it keeps, and half a secret is masked by nobody.
     fn take(&mut self, from: From, bytes: &[u8]) {
         self.state.last_output = Instant::now();
         let mut events = Vec::new();
-        let (reader, masker) = (&mut self.reader, &self.context.masker);
+        let reader = &mut self.reader;
         match from {
             From::Out => {
                 let skipped = self.stdout.skipped();
-                self.stdout.push(bytes, |line| events.extend(reader.line(&masker.mask_record(line))));
+                self.stdout.push(bytes, |line| events.extend(reader.line(line)));
                 if self.stdout.skipped() > skipped {
                     // It may have been the end of a tool call.
                     self.state.open.clear();
                 }
             }
-            From::Err => self.stderr.push(bytes, |line| events.extend(reader.error_line(&masker.mask_record(line)))),
+            From::Err => self.stderr.push(bytes, |line| events.extend(reader.error_line(line))),
         }
         for event in events {
             self.hear(event);
@@ -270,10 +269,10 @@ impl Turn<'_> {
     }
 
     fn close(mut self, ended: Ended, why: Option<Why>, clean: Clean) -> TurnEnd {
-        let (reader, masker) = (&mut self.reader, &self.context.masker);
+        let reader = &mut self.reader;
         let mut events = Vec::new();
-        self.stdout.finish(|line| events.extend(reader.line(&masker.mask_record(line))));
-        self.stderr.finish(|line| events.extend(reader.error_line(&masker.mask_record(line))));
+        self.stdout.finish(|line| events.extend(reader.line(line)));
+        self.stderr.finish(|line| events.extend(reader.error_line(line)));
         for event in events {
             self.hear(event);
         }

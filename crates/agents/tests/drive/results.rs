@@ -158,6 +158,19 @@ async fn secrets_are_masked_everywhere() {
     assert!(all.contains("key is ***"), "{all}");
 }
 
+#[tokio::test]
+async fn a_repair_turn_does_not_double_the_logs() {
+    let mut bench = Bench::new("yes | head -c 3000000; yes | head -c 3000000 >&2");
+    bench.context.log_cap = 1024 * 1024;
+    let ran = bench.run().await;
+    assert_eq!(ran.outcome.cause.unwrap().kind, CauseKind::NoResult);
+    let size = |name: &str| std::fs::metadata(bench.path(name)).unwrap().len();
+    let (first, repair) = (size("output.log"), size("output-repair.log"));
+    assert!(repair > 50_000 && first + repair <= bench.context.log_cap + 1000, "{first} + {repair}");
+    let errors = size("stderr.log") + size("stderr-repair.log");
+    assert!(errors <= bench.context.log_cap / 4 + 1000, "{errors}");
+}
+
 /// What is kept of a text is cut; a secret that a cut would halve is masked nevertheless.
 #[tokio::test]
 async fn a_secret_where_a_text_is_cut_is_masked() {

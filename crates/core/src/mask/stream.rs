@@ -1,6 +1,7 @@
 //! Masking of output that comes in pieces.
 
-use super::{MASK, Masker, replaced};
+use super::shapes::CONTEXT;
+use super::{Found, MASK, Masker, replaced};
 
 /// At least this much of an unfinished line is held back: the beginning of a token whose rest may still come.
 const HELD: usize = 1024;
@@ -17,9 +18,9 @@ const MANY: usize = 4096;
 #[derive(Debug, Clone)]
 pub struct StreamMasker {
     masker: Masker,
-    /// The last byte that went out (so that word boundaries are seen), if any, then what is held back.
+    /// The last bytes that went out (so that beginnings of words are seen), if any, then what is held back.
     buffer: Vec<u8>,
-    /// How many bytes of `buffer` went out already: 0 or 1.
+    /// How many bytes of `buffer` went out already: at most [`CONTEXT`].
     sent: usize,
     /// A secret that was masked before its end goes on: what may belong to it is dropped.
     inside: bool,
@@ -51,7 +52,7 @@ impl StreamMasker {
                 self.inside = true;
                 return out;
             }
-            cut = cut.min(open.from);
+            cut = cut_before(&found, cut.min(open.from));
             if self.buffer.len() - cut > MANY {
                 self.next_scan = self.buffer.len() + self.buffer.len() / 16;
             }
@@ -91,17 +92,27 @@ impl StreamMasker {
     }
 
     /// What is not yet sent of the first `cut` bytes, masked.
-    fn emit(&self, found: &[super::Found], cut: usize) -> Vec<u8> {
-        let whole: Vec<super::Found> = found.iter().copied().filter(|secret| secret.end <= cut).collect();
+    fn emit(&self, found: &[Found], cut: usize) -> Vec<u8> {
+        let whole: Vec<Found> = found.iter().copied().filter(|secret| secret.end <= cut).collect();
         replaced(self.buffer.get(..cut).unwrap_or_default(), self.sent, &whole)
     }
 
     fn keep_from(&mut self, cut: usize) {
-        let context = cut.saturating_sub(1);
+        let context = cut.saturating_sub(CONTEXT);
         self.buffer.drain(..context);
         self.sent = cut - context;
         self.next_scan = self.next_scan.saturating_sub(context);
     }
+}
+
+/// The nearest place at or before `cut` that no secret lies across.
+fn cut_before(found: &[Found], mut cut: usize) -> usize {
+    for secret in found.iter().rev() {
+        if secret.from < cut && secret.to > cut {
+            cut = secret.from;
+        }
+    }
+    cut
 }
 
 #[cfg(test)]

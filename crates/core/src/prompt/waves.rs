@@ -127,14 +127,8 @@ pub fn explore(requirement: &str, angle: Angle<'_>, evidence: &str, around: &Sur
              - risks and blockers",
         ),
         Section::shrinking("Start here (ranked by planex's own explorer)", 3, evidence),
-        Section::shrinking("Known from other agents", 2, &around.board),
-        Section::shrinking("Project", 1, &around.tech),
-        Section::shrinking("Rules of this project", 9, &around.guidelines),
-        protected(around),
-        Section::fixed("Sharing", DISCOVERIES),
-        Section::fixed("Report", &report),
     ];
-    Prompt { text: assemble(sections, around.cap), report }
+    worker(sections, around, report)
 }
 
 /// What exploring came to, for planning.
@@ -274,13 +268,20 @@ pub fn execute(task: Assignment<'_>, around: &Surroundings) -> Prompt {
         Section::fixed("The last try failed", task.earlier_error.unwrap_or_default()),
         Section::fixed("Note of the user", task.note.unwrap_or_default()),
         Section::shrinking("What earlier work found", 8, task.context),
+    ];
+    worker(sections, around, report)
+}
+
+/// A worker's prompt: what is its own, then what every worker is told.
+fn worker(mut sections: Vec<Section>, around: &Surroundings, report: String) -> Prompt {
+    sections.extend([
         Section::shrinking("Known from other agents", 2, &around.board),
         Section::shrinking("Project", 1, &around.tech),
         Section::shrinking("Rules of this project", 9, &around.guidelines),
         protected(around),
         Section::fixed("Sharing", DISCOVERIES),
         Section::fixed("Report", &report),
-    ];
+    ]);
     Prompt { text: assemble(sections, around.cap), report }
 }
 

@@ -13,6 +13,8 @@ mod watch;
 
 use std::sync::Arc;
 
+use camino::Utf8Path;
+
 use planex_core::settings::{Into as Destination, IsolationPolicy};
 use planex_isolation::{Absent, Repo};
 
@@ -88,6 +90,14 @@ pub fn repository(engine: &Engine) -> Result<std::result::Result<Repo, Absent>> 
         return Err(EngineError::input("the configuration cannot be used", faults));
     }
     Ok(Ok(repo.protecting(Arc::new(move |path| scope.matches(path.as_str())))))
+}
+
+/// Lets the folder of a write into the user's tree go, once its result is noted.
+///
+/// # Errors
+/// The write is not over, or the disk fails.
+pub(crate) fn forget(swap: &Utf8Path) -> Result<()> {
+    Ok(planex_sys::swap::forget(swap).map_err(planex_isolation::IsolationError::from)?)
 }
 
 impl From<planex_isolation::IsolationError> for EngineError {

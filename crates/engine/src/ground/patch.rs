@@ -5,6 +5,7 @@ use planex_isolation::{Merger, Repo, Written};
 use planex_sys::fs;
 use serde::{Deserialize, Serialize};
 
+use super::forget;
 use super::observed::some;
 use super::{Observed, Trees};
 use crate::error::{EngineError, ErrorKind, Result};
@@ -130,7 +131,7 @@ fn merge(mut merger: Merger<'_>, repo: &Repo, patch: &Patch, swap: &Utf8Path) ->
     }
     match merger.write(swap)? {
         Written::Done { paths, .. } => {
-            fs::remove_dir_all(swap)?;
+            forget(swap)?;
             Ok(paths)
         }
         Written::Conflict(list) => Err(conflict(&list, "what is in your tree")),

@@ -7,6 +7,7 @@ use planex_sys::fs;
 use planex_sys::swap::{Recovered, Swap};
 
 use super::book::{Phase, WaveBook};
+use super::forget;
 use super::observed::some;
 use crate::error::{EngineError, ErrorKind, Result};
 use crate::session::Session;
@@ -76,7 +77,7 @@ pub fn finish_begun(repo: &Repo, paths: &SessionPaths) -> Result<()> {
         return Ok(());
     };
     match Swap::recover(repo.top(), &paths.swap()).map_err(planex_isolation::IsolationError::from)? {
-        Recovered::Finished { .. } => {
+        Recovered::Finished(_) => {
             let merged: Vec<String> =
                 book.tasks.iter().filter(|(_, task)| task.merged).map(|(id, _)| id.clone()).collect();
             set_skipped(paths, &merged)?;
@@ -92,7 +93,7 @@ pub fn finish_begun(repo: &Repo, paths: &SessionPaths) -> Result<()> {
 fn undone_now(paths: &SessionPaths, mut book: WaveBook) -> Result<()> {
     book.phase = Phase::Undone;
     book.save(paths)?;
-    Ok(fs::remove_dir_all(&paths.swap())?)
+    forget(&paths.swap())
 }
 
 /// The tasks whose changes are gone count as skipped, so that a retry runs them again.

@@ -100,18 +100,25 @@ fn resolve_links(path: &Utf8Path) -> io::Result<Utf8PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
+/// Waits until what was changed in the folder is on the disk.
 #[cfg(unix)]
-fn sync_folder(folder: &Utf8Path) -> io::Result<()> {
-    match File::open(folder)?.sync_all() {
-        // Some file systems cannot flush a folder; the rename is as durable there as it can be.
-        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
-        other => other,
-    }
+pub(crate) fn sync_folder(folder: &Utf8Path) -> io::Result<()> {
+    flush(&File::open(folder)?)
 }
 
 #[cfg(not(unix))]
-fn sync_folder(_: &Utf8Path) -> io::Result<()> {
+pub(crate) fn sync_folder(_: &Utf8Path) -> io::Result<()> {
     Ok(())
+}
+
+/// Waits until the open file or folder is on the disk.
+#[cfg(unix)]
+pub(crate) fn flush(file: &File) -> io::Result<()> {
+    match file.sync_all() {
+        // Some file systems cannot flush a folder; a rename is as durable there as it can be.
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        other => other,
+    }
 }
 
 /// Removes the temporary files that writers killed in the middle of a write left in `folder`; gives their number.

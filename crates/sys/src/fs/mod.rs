@@ -22,6 +22,10 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+#[cfg(unix)]
+pub(crate) use atomic::flush;
+pub(crate) use atomic::sync_folder;
+
 pub use append::{AppendLog, append_line};
 pub use atomic::{remove_temporaries, write_atomic, write_atomic_nosync, write_private};
 pub use capped::{CappedLog, CappedSummary};

@@ -1,220 +1,314 @@
-//! Writing a set of paths into a tree that others use, so that nothing of theirs is overwritten and a kill at any
-//! instant is finished or taken back (spec 70, *Isolation*).
+//! Puts a set of changes into the user's working tree, all or none, whatever interrupts it (spec 70, *Isolation*,
+//! *Recovery*). No git in here: paths and contents only.
 //!
-//! Everything of one write lies in a folder of its own, on the same file system as the tree:
+//! Each change is an exchange of two places: the path in the tree, and a place of its own below the folder of the
+//! write. Before, the tree holds `old` and the place `new`; after it is the other way round ("nothing" is a content as
+//! well). What came out is hashed after the exchange, so an edit of the user's between check and exchange is seen and put
+//! back. Which of the two states a change is in is read from the disk, never from a record, so that after a crash the
+//! same loop just runs again, onwards or backwards:
 //!
 //! ```text
-//! new/<path>      what is to be there, staged by the caller
-//! old/<number>    what was there, moved away and never unlinked before the end
-//! journal.json    the steps, flushed before the first one
-//! abort, done     how far it is, each flushed
+//! new/…  --prepare-->  journal  --all exchanged-->  journal.done
+//!                         |                              (a rename each, so a full disk cannot stop it)
+//!                         +--a path differs-->  journal.back  --all undone-->  journal.undone
 //! ```
 //!
-//! A path changes by one rename that exchanges, or that refuses to replace. What comes out is compared with what was
-//! expected: an edit between the look and the rename is seen, put back, and the whole write is taken back. Folders are
-//! opened one by one without following symbolic links, so that a link planted on the way leads nowhere.
+//! The last two states stay until [`forget`], so that a caller killed before it noted the result is told it again.
 //!
-//! Where the file system has no exchanging rename, a path is absent for an instant, and an edit in that instant may be
-//! lost; on Linux and macOS all usual ones have it. On Windows that is always so.
+//! # What can still go wrong
+//! - Where the file system cannot exchange two names in one step (NFS, some FUSE and 9p mounts), a replaced path is
+//!   absent for an instant; a crash there is mended by [`Swap::recover`]. Without hard links as well (exFAT over FUSE), a
+//!   file that appears at a path between the last check and the rename is replaced.
+//! - A folder that is moved elsewhere between its opening and the rename in it takes the change along.
+//! - A program that holds a replaced file open and writes after the last check writes into nothing.
+//! - An empty folder that someone makes during the write where the write makes one as well may go in a roll-back.
+//! - On Windows leading folders are checked, then used by name, and modes are not kept: best effort.
 
-mod content;
-mod place;
-mod steps;
+mod disk;
+mod journal;
+mod plan;
+mod work;
 
-use std::io;
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod system;
+#[cfg(not(unix))]
+#[path = "other.rs"]
+mod system;
+
+use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::{Deserialize, Serialize};
-
-pub use content::{Content, take_permissions};
 
 use crate::fs::{self, PathError};
+use disk::{Disk, Nobody, Watch};
+use journal::{Journal, State};
+use work::Work;
 
-/// One path of a write.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Content {
+    /// Nothing.
+    Absent,
+    /// A regular file.
+    File {
+        /// Whether its owner may execute it; always `false` on Windows.
+        executable: bool,
+        /// SHA-256 of its bytes, as they are on the disk.
+        sha256: [u8; 32],
+    },
+    /// A symbolic link.
+    Link {
+        /// SHA-256 of its target's bytes.
+        sha256: [u8; 32],
+    },
+}
+
+/// What a look at a path finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Found {
+    /// Something that a [`Step`] can name.
+    Is(Content),
+    /// A folder.
+    Folder,
+    /// A device, FIFO or socket.
+    Special,
+    /// The way there leads through a file or a symbolic link.
+    Behind,
+}
+
+impl Found {
+    /// Whether it is exactly this content.
+    #[must_use]
+    pub fn is(self, content: Content) -> bool {
+        self == Self::Is(content)
+    }
+}
+
+/// What is at `path` below `root`, no symbolic link followed on the way or at the end.
+///
+/// # Errors
+/// It is there and cannot be read, or the path is not one of a file below a folder.
+pub fn look(root: &Utf8Path, path: &[u8]) -> Result<Found, SwapError> {
+    plan::check_path(path)?;
+    let place = |source| PathError::new("look at", root.join(&*String::from_utf8_lossy(path)), source);
+    let opened = system::Root::open(root).map_err(|source| PathError::new("open the folder", root, source))?;
+    Ok(opened.look(path).map_err(place)?)
+}
+
+/// One change: `old` is what must be there now, `new` what is to be there.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Relative to the tree's top, with `/`; any bytes.
+    /// Relative to the top of the tree, `/` between the parts, any bytes but NUL.
     pub path: Vec<u8>,
-    /// What is there now.
+    /// What is there.
     pub old: Content,
-    /// What is to be there; staged at `new/<path>` unless it is [`Content::Absent`].
+    /// What is to be there; unless absent it is staged at `new/<path>` below the folder of the write.
     pub new: Content,
 }
 
-/// Why a write did not come to its end.
+/// A file that was neither put back nor may be dropped: someone changed it while it was being replaced, or changed the
+/// path again afterwards.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kept {
+    /// The path in the tree that it belongs to.
+    pub path: Vec<u8>,
+    /// Where it lies.
+    pub at: Utf8PathBuf,
+}
+
+/// All changes are in the tree and on the disk.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Done {
+    /// Replaced files that a program went on writing to.
+    pub kept: Vec<Kept>,
+}
+
+/// What [`Swap::recover`] found and did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recovered {
+    /// Nothing had been written to the tree.
+    Nothing,
+    /// All changes are in the tree.
+    Finished(Done),
+    /// None of the changes is in the tree.
+    RolledBack {
+        /// The paths that are not as they were before: the user changed them.
+        paths: Vec<Vec<u8>>,
+        /// Files that could not be put back, for their path is taken.
+        kept: Vec<Kept>,
+    },
+}
+
+/// Why the changes are not in the tree.
 #[derive(Debug, thiserror::Error)]
 pub enum SwapError {
-    /// These paths were not as expected; everything is as it was before.
-    #[error("{} path(s) changed meanwhile", paths.len())]
+    /// The tree is not as the changes expect it. Everything is as it was before.
+    #[error("these paths changed in the meantime and were left as they are: {}", Names(paths))]
     Conflict {
-        /// Relative to the top.
+        /// The paths, at least one.
         paths: Vec<Vec<u8>>,
+        /// Files that could not be put back, for their path is taken.
+        kept: Vec<Kept>,
     },
-    /// The file system failed; everything is as it was before, as far as it lets.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// The journal cannot be understood.
-    #[error("{path} is no journal of this planex: {reason}")]
+    /// The file system refused something. Everything is as it was before.
+    #[error("{cause}; nothing was changed")]
+    Failed {
+        /// What was refused.
+        cause: PathError,
+        /// Files that could not be put back, for their path is taken.
+        kept: Vec<Kept>,
+    },
+    /// The write stopped in the middle and could not be rolled back: [`Swap::recover`] has to run once the reason is gone.
+    #[error("{cause}; the changes below {dir} are half written: mend this, then resume the session")]
+    Unfinished {
+        /// What was refused.
+        cause: PathError,
+        /// The folder of the write.
+        dir: Utf8PathBuf,
+    },
+    /// A step that cannot be: a defect of the caller. Nothing was written.
+    #[error("the path {} cannot be changed: {reason}", Names(std::slice::from_ref(path)))]
+    Invalid {
+        /// The path.
+        path: Vec<u8>,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// What lies at `new/<path>` is not what the step says. Nothing was written.
+    #[error("the staged file for {} is not what was to be written", Names(std::slice::from_ref(path)))]
+    Staged {
+        /// The path.
+        path: Vec<u8>,
+    },
+    /// The folder of the write holds another write that has to be recovered or forgotten first.
+    #[error("{dir} holds an earlier write: resume its session first")]
+    Busy {
+        /// The folder.
+        dir: Utf8PathBuf,
+    },
+    /// The journal cannot be understood. Nothing was touched.
+    #[error("the journal {path} cannot be read: {reason}; it is left as it is")]
     Journal {
-        /// Which.
+        /// The journal.
         path: Utf8PathBuf,
         /// Why not.
         reason: String,
     },
+    /// The file system refused something before anything was written.
+    #[error(transparent)]
+    Path(#[from] PathError),
 }
 
-/// A write that came to its end.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Done {
-    /// Old versions that another program went on writing into after they were replaced: kept here.
-    pub kept: Vec<Utf8PathBuf>,
+/// Paths for people: the first few, each escaped.
+struct Names<'a>(&'a [Vec<u8>]);
+
+/// Number of paths that a message names.
+const NAMED: usize = 10;
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, path) in self.0.iter().take(NAMED).enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}{}", planex_core::text::one_line(&String::from_utf8_lossy(path)))?;
+        }
+        match self.0.len().saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
 }
 
-/// What became of a write that was interrupted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Recovered {
-    /// There was none, or it had written nothing.
-    Nothing,
-    /// It is finished.
-    Finished {
-        /// As in [`Done`].
-        kept: Vec<Utf8PathBuf>,
-    },
-    /// It is taken back, for these paths changed meanwhile.
-    RolledBack {
-        /// Relative to the top.
-        paths: Vec<Vec<u8>>,
-    },
-}
-
-/// A write that is ready to begin.
+/// A set of changes, checked and noted down, that [`Swap::run`] puts into the tree.
 #[derive(Debug)]
+#[must_use = "nothing is written before `run`"]
 pub struct Swap {
-    top: Utf8PathBuf,
-    dir: Utf8PathBuf,
-    steps: Vec<Step>,
-}
-
-/// How a write ends, before its marks are written.
-enum End {
-    Forward(Done),
-    Back(Vec<Vec<u8>>),
+    work: Work,
 }
 
 impl Swap {
-    /// Writes the journal of a write into the tree at `top`. The staged files lie below `dir/new`.
+    /// Checks the steps, takes the staged files from `new/` below `dir` and notes everything down. Steps that change
+    /// nothing are left out. Staged files get the permission bits of the file that they replace.
     ///
-    /// From here on [`Swap::recover`] finishes or takes back what is interrupted.
+    /// `dir` must be on the file system of `top`, exist and hold nothing but `new/`; it belongs to this write until
+    /// [`forget`].
     ///
     /// # Errors
-    /// A staged file is missing or another than its step says, or the disk fails. Nothing in the tree is touched.
+    /// [`SwapError::Conflict`] names every path that is not `old` already now; the others name what is wrong. The tree
+    /// is untouched.
     pub fn prepare(top: &Utf8Path, dir: &Utf8Path, steps: Vec<Step>) -> Result<Self, SwapError> {
-        let steps = steps::in_order(steps);
-        let staged = dir.join("new");
-        fs::create_dir_all(&staged)?;
-        fs::create_dir_all(&dir.join("old"))?;
-        for step in steps.iter().filter(|step| step.new != Content::Absent) {
-            let file = place::below(&staged, &step.path);
-            let found = Content::of(&file).map_err(at("read", &staged))?;
-            if found != step.new {
-                let what = format!("{} is not staged as announced", String::from_utf8_lossy(&step.path));
-                return Err(PathError::new("stage", staged, io::Error::other(what)).into());
-            }
-        }
-        steps::flush(&staged, &steps)?;
-        let text = serde_json::to_vec(&steps).map_err(|error| PathError::new("write", dir, io::Error::other(error)))?;
-        fs::write_atomic(&journal(dir), &text)?;
-        Ok(Self { top: top.to_owned(), dir: dir.to_owned(), steps })
+        Self::prepare_watched(top, dir, steps, Box::new(Nobody))
     }
 
-    /// Changes all paths, or none. Afterwards `dir` still holds the mark that it is done; it is the caller's to remove,
-    /// once what it notes for itself is on disk.
-    ///
-    /// # Errors
-    /// A path is not as expected, or the file system fails; what was written is taken back.
-    pub fn run(self) -> Result<Done, SwapError> {
-        match self.forward()? {
-            End::Forward(done) => Ok(done),
-            End::Back(paths) => Err(SwapError::Conflict { paths }),
+    fn prepare_watched(
+        top: &Utf8Path,
+        dir: &Utf8Path,
+        steps: Vec<Step>,
+        watch: Box<dyn Watch>,
+    ) -> Result<Self, SwapError> {
+        if Journal::load(dir)?.is_some() {
+            return Err(SwapError::Busy { dir: dir.to_owned() });
         }
+        let mut disk = Disk::open(top, dir, watch)?;
+        let journal = plan::prepare(&mut disk, plan::checked(steps)?)?;
+        disk.write_journal(&journal)?;
+        Ok(Self { work: Work { disk, journal } })
     }
 
-    /// Finishes or takes back a write that was interrupted.
+    /// Puts the changes into the tree, or none of them. Afterwards note the result, then call [`forget`].
     ///
     /// # Errors
-    /// The journal cannot be read, or the file system fails; it can be called again.
+    /// [`SwapError::Conflict`] and [`SwapError::Failed`] after the complete roll-back; [`SwapError::Unfinished`] where
+    /// even that was refused.
+    pub fn run(mut self) -> Result<Done, SwapError> {
+        self.work.settle(State::Forward)
+    }
+
+    /// Finishes or rolls back the write below `dir` that something interrupted. Says the same again until [`forget`].
+    ///
+    /// # Errors
+    /// As [`Swap::run`]; [`SwapError::Journal`] if the journal was damaged.
     pub fn recover(top: &Utf8Path, dir: &Utf8Path) -> Result<Recovered, SwapError> {
-        let path = journal(dir);
-        let Some(text) = fs::read_if_exists(&path)? else {
-            fs::remove_tree(dir)?;
-            return Ok(Recovered::Nothing);
-        };
-        let steps =
-            serde_json::from_slice(&text).map_err(|error| SwapError::Journal { path, reason: error.to_string() })?;
-        let swap = Self { top: top.to_owned(), dir: dir.to_owned(), steps };
-        if fs::exists(&swap.mark("done")) {
-            return Ok(Recovered::Finished { kept: Vec::new() });
+        Self::recover_watched(top, dir, Box::new(Nobody))
+    }
+
+    fn recover_watched(top: &Utf8Path, dir: &Utf8Path, watch: Box<dyn Watch>) -> Result<Recovered, SwapError> {
+        let Some((journal, state)) = Journal::load(dir)? else { return Ok(Recovered::Nothing) };
+        let disk = Disk::open(top, dir, watch)?;
+        match (Work { disk, journal }).settle(state) {
+            Ok(done) => Ok(Recovered::Finished(done)),
+            Err(SwapError::Conflict { paths, kept }) => Ok(Recovered::RolledBack { paths, kept }),
+            Err(error) => Err(error),
         }
-        let end = if fs::exists(&swap.mark("abort")) { End::Back(swap.back()?) } else { swap.forward()? };
-        Ok(match end {
-            End::Forward(done) => Recovered::Finished { kept: done.kept },
-            End::Back(paths) => Recovered::RolledBack { paths },
-        })
-    }
-
-    fn mark(&self, name: &str) -> Utf8PathBuf {
-        self.dir.join(name)
-    }
-
-    /// Goes through the steps; each that is done already is passed over.
-    fn forward(&self) -> Result<End, SwapError> {
-        for (number, step) in self.steps.iter().enumerate() {
-            match steps::forward(&self.top, &self.dir, number, step) {
-                Ok(true) => {}
-                Ok(false) => {
-                    self.abort(std::slice::from_ref(&step.path))?;
-                    return Ok(End::Back(self.back()?));
-                }
-                Err(error) => {
-                    self.abort(&[])?;
-                    self.back()?;
-                    let path = place::shown(&self.top, &step.path);
-                    return Err(PathError::new("write", path, error).into());
-                }
-            }
-        }
-        let kept = steps::keep_late_writes(&self.dir, &self.steps)?;
-        steps::flush(&self.top, &self.steps)?;
-        fs::write_atomic(&self.mark("done"), b"")?;
-        Ok(End::Forward(Done { kept }))
-    }
-
-    /// From here on it only goes back, also after a kill.
-    fn abort(&self, conflicts: &[Vec<u8>]) -> Result<(), SwapError> {
-        let text = serde_json::to_vec(conflicts)
-            .map_err(|error| PathError::new("write", &self.dir, io::Error::other(error)))?;
-        Ok(fs::write_atomic(&self.mark("abort"), &text)?)
-    }
-
-    /// Takes everything back, last step first; gives the paths for which it was.
-    fn back(&self) -> Result<Vec<Vec<u8>>, SwapError> {
-        for (number, step) in self.steps.iter().enumerate().rev() {
-            steps::back(&self.top, &self.dir, number, step)
-                .map_err(|error| PathError::new("put back", place::shown(&self.top, &step.path), error))?;
-        }
-        steps::remove_made_folders(&self.top, &self.dir)?;
-        steps::flush(&self.top, &self.steps)?;
-        let text = fs::read(&self.mark("abort"))?;
-        let paths = serde_json::from_slice(&text).unwrap_or_default();
-        fs::remove_tree(&self.dir)?;
-        Ok(paths)
     }
 }
 
-fn journal(dir: &Utf8Path) -> Utf8PathBuf {
-    dir.join("journal.json")
+/// Removes the folder of a write that is over, once its result is noted elsewhere; the files kept in it stay, and then
+/// the folder does. For a write of which [`Swap::recover`] says that nothing was written as well.
+///
+/// # Errors
+/// [`SwapError::Busy`] if the write is not over; [`SwapError::Path`] if something cannot be removed.
+pub fn forget(dir: &Utf8Path) -> Result<(), SwapError> {
+    if let Some((_, State::Forward | State::Back)) = Journal::load(dir)? {
+        return Err(SwapError::Busy { dir: dir.to_owned() });
+    }
+    if !fs::is_dir(dir) {
+        return Ok(());
+    }
+    // The journal goes last: as long as there is anything else of it, the write is known to be over.
+    for name in [disk::STAGED, disk::HELD, disk::SPARE, disk::FOLDER] {
+        fs::remove_dir_all(&dir.join(name))?;
+    }
+    fs::remove_temporaries(dir)?;
+    for state in State::ALL {
+        fs::remove_file(&dir.join(state.file()))?;
+    }
+    let kept = dir.join(disk::KEPT);
+    if !fs::is_dir(&kept) || fs::list(&kept)?.is_empty() {
+        fs::remove_dir_all(dir)?;
+    }
+    Ok(())
 }
 
-fn at<'a>(op: &'static str, path: &'a Utf8Path) -> impl Fn(io::Error) -> PathError + 'a {
-    move |source| PathError::new(op, path, source)
-}
+#[cfg(test)]
+mod tests;

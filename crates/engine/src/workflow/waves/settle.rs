@@ -10,14 +10,13 @@ use planex_core::job::{JobOutcome, JobStatus};
 use planex_core::rows::{RowStatus, Sheet, TaskRow};
 use planex_core::text::one_line;
 use planex_isolation::{Merger, RepoPath, Written};
-use planex_sys::fs;
 use planex_sys::swap::{Recovered, Swap};
 
 use super::execute::Wave;
 use super::{Flow, Leave, Walk, gates};
 use crate::error::{EngineError, Result};
 use crate::ground::book::{Phase, TaskEntry, WaveBook};
-use crate::ground::{Observed, Trees, claims_success, not_run_of, patch, some};
+use crate::ground::{Observed, Trees, claims_success, forget, not_run_of, patch, some};
 use crate::registry;
 use crate::run::{Ended, Finished};
 use crate::verify::Check;
@@ -238,7 +237,7 @@ impl Flow<'_> {
         }
         book.phase = Phase::Written;
         book.save(&self.driver.session.paths)?;
-        fs::remove_dir_all(&trees.swap())?;
+        forget(&trees.swap())?;
         Ok(None)
     }
 
@@ -266,10 +265,10 @@ impl Flow<'_> {
             return Ok(self.write(trees, book)?.is_none());
         }
         match Swap::recover(trees.repo.top(), &trees.swap()).map_err(planex_isolation::IsolationError::from)? {
-            Recovered::Finished { .. } => {
+            Recovered::Finished(_) => {
                 book.phase = Phase::Written;
                 book.save(&self.driver.session.paths)?;
-                fs::remove_dir_all(&trees.swap())?;
+                forget(&trees.swap())?;
                 Ok(true)
             }
             Recovered::Nothing | Recovered::RolledBack { .. } => {
@@ -345,7 +344,7 @@ impl Flow<'_> {
                 Written::Done { .. } => {
                     book.phase = Phase::Undone;
                     book.save(&self.driver.session.paths)?;
-                    fs::remove_dir_all(&trees.swap())?;
+                    forget(&trees.swap())?;
                     Ok(true)
                 }
                 Written::Conflict(paths) => {
