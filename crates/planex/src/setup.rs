@@ -7,10 +7,12 @@ use planex_core::settings::file::{Source, parse};
 use planex_core::settings::load::{Flags, Loaded, Sources, load};
 use planex_core::settings::origin::Fault;
 use planex_core::settings::tools::{Tool, parse_tools};
+use planex_core::settings::trust::{TrustedParts, Why, trusted_parts};
+use planex_core::text::one_line;
 use planex_core::time::Zone;
 use planex_engine::gate::ApprovalStore;
 use planex_engine::project::Project;
-use planex_engine::trust::{self, Status, TrustStore, TrustedParts};
+use planex_engine::trust::{self, TrustStore};
 
 use crate::cli::{Common, Gates, Overlap};
 use crate::context::Context;
@@ -32,8 +34,27 @@ pub(crate) struct Setup {
     pub(crate) folders: Folders,
     /// Settings, and where each comes from.
     pub(crate) loaded: Loaded,
-    /// What of `planex.toml` waits for trust.
-    pub(crate) untrusted: Option<TrustedParts>,
+    /// How `planex.toml` stands.
+    pub(crate) trust: Trust,
+    files: Files,
+}
+
+/// Whether the parts of `planex.toml` that need trust have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// Nothing is withheld.
+    NotNeeded,
+    /// The user trusted it as it is.
+    Given,
+    /// These wait for it.
+    Missing(TrustedParts),
+}
+
+/// The configuration files, read once: what is shown, trusted and used is one text. Each with its path as it is shown.
+#[derive(Debug, Default)]
+struct Files {
+    user: Option<(String, String)>,
+    project: Option<(String, String)>,
 }
 
 /// The user's own file.
@@ -64,31 +85,35 @@ impl Setup {
     pub(crate) fn read(context: &Context) -> Result<Self> {
         let folders = Folders::of(&context.env);
         let project = Project::find(&context.dir, folders.home.as_deref());
-        // Before anything reads it whole.
-        require_plain(&project.root.join("planex.toml"))?;
-        let untrusted = match (context.common.trust, trust_store(&folders)) {
-            (true, _) => None,
-            (false, Ok(store)) => match store.status(&project.root)? {
-                Status::NotNeeded | Status::Trusted => None,
-                Status::Unknown(parts) | Status::Changed(parts) => Some(parts),
-            },
-            // Nowhere to keep trust: nothing is trusted.
-            (false, Err(_)) => project_parts(&project)?,
+        let files = Files::read(context, &folders, &project)?;
+        let parts = files.parts();
+        let given = context.common.trust || is_trusted(&folders, &project, &parts)?;
+        let loaded = files.load(context, &folders, given)?;
+        let trust = match () {
+            () if given => Trust::Given,
+            () if loaded.withheld.iter().any(|held| held.why != Why::Budget) => Trust::Missing(parts),
+            () => Trust::NotNeeded,
         };
-        let loaded = load_files(context, &folders, &project, untrusted.is_none())?;
-        Ok(Self { project, folders, loaded, untrusted })
+        Ok(Self { project, folders, loaded, trust, files })
     }
 
-    /// The same for a command that runs agents or commands: what waits for trust is asked for, else exit 4.
+    /// The same for a command that runs agents or commands: what would run or widen something is asked for, else exit 4.
+    /// What only raises a limit is not taken, and said.
     pub(crate) fn trusted(context: &Context, ui: &mut Ui) -> Result<Self> {
-        let setup = Self::read(context)?;
-        let Some(parts) = &setup.untrusted else { return Ok(setup) };
-        if !ui.is_interactive() || !ask_trust(&setup.project.root, parts, ui)? {
-            return Err(trust::not_trusted(&setup.project.root, parts).into());
+        let mut setup = Self::read(context)?;
+        let runs = setup.loaded.withheld.iter().any(|held| held.why == Why::Runs);
+        if let (Trust::Missing(parts), true) = (&setup.trust, runs) {
+            if !ui.is_interactive() || !ask_trust(&setup.project.root, parts, ui)? {
+                return Err(trust::not_trusted(&setup.project.root, parts).into());
+            }
+            trust_store(&setup.folders)?.grant(&setup.project.root, parts)?;
+            setup.loaded = setup.files.load(context, &setup.folders, true)?;
+            setup.trust = Trust::Given;
         }
-        trust_store(&setup.folders)?.grant(&setup.project.root, &parts.hash)?;
-        let loaded = load_files(context, &setup.folders, &setup.project, true)?;
-        Ok(Self { loaded, untrusted: None, ..setup })
+        for held in &setup.loaded.withheld {
+            ui.warning(one_line(&held.to_string()));
+        }
+        Ok(setup)
     }
 
     /// The settings.
@@ -102,11 +127,15 @@ impl Setup {
     }
 }
 
-fn project_parts(project: &Project) -> Result<Option<TrustedParts>> {
-    let file = project.root.join("planex.toml");
-    let Some(text) = read(&file)? else { return Ok(None) };
-    let parts = trust::trusted_parts(&file, &text)?;
-    Ok(Some(parts).filter(|parts| !parts.lines.is_empty()))
+/// Where nothing can be kept, nothing is trusted.
+fn is_trusted(folders: &Folders, project: &Project, parts: &TrustedParts) -> Result<bool> {
+    if parts.lines.is_empty() {
+        return Ok(false);
+    }
+    match trust_store(folders) {
+        Ok(store) => Ok(store.is_trusted(&project.root, parts)?),
+        Err(_) => Ok(false),
+    }
 }
 
 /// Shows what is to be trusted, and asks.
@@ -114,7 +143,7 @@ pub(crate) fn ask_trust(root: &camino::Utf8Path, parts: &TrustedParts, ui: &mut 
     let title = ui.err_colours().paint(Tone::Title, &format!("{root}/planex.toml sets what planex runs:"));
     ui.important(title);
     for line in &parts.lines {
-        ui.important(format!("  {}", planex_core::text::one_line(line)));
+        ui.important(format!("  {}", one_line(line)));
     }
     confirm("Trust this?", "asked again when it changes", ui.err_colours())
         .ok_or_else(|| CliError::new(Exit::Stopped, "not trusted").hint(format!("planex trust {root}")))
@@ -144,33 +173,41 @@ fn read(path: &camino::Utf8Path) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
-fn load_files(context: &Context, folders: &Folders, project: &Project, trusted: bool) -> Result<Loaded> {
-    let user = user_file(folders);
-    let user_text = match &user {
-        Some(path) => read(path)?,
-        None => None,
-    };
-    let project_file = project.root.join("planex.toml");
-    let project_text = read(&project_file)?;
-    let source = |path: &camino::Utf8Path, text: &str| (shown(path, &context.dir), text.to_owned());
-    let user = user.as_ref().zip(user_text.as_ref()).map(|(path, text)| source(path, text));
-    let project = project_text.as_ref().map(|text| source(&project_file, text));
-    let as_source = |pair: &'_ Option<(String, String)>| pair.clone();
-    let (user, project) = (as_source(&user), as_source(&project));
-    let flags = flags(&context.common);
-    let mut loaded = load(Sources {
-        user: user.as_ref().map(|(file, text)| Source { file, text }),
-        project: project.as_ref().map(|(file, text)| Source { file, text }),
-        trusted,
-        variables: context.env.vars(),
-        flags: &flags,
-    })
-    .map_err(|faults| config_error(&faults))?;
-    // A file of another program: what is wrong with it stops nothing, `planex doctor` says it.
-    let (tools, _) = extra_tools(folders);
-    let known = KNOWN.map(|known| known.name);
-    loaded.prefer(&tools, &known, TOOLS);
-    Ok(loaded)
+impl Files {
+    fn read(context: &Context, folders: &Folders, project: &Project) -> Result<Self> {
+        let with_name = |path: Utf8PathBuf| -> Result<Option<(String, String)>> {
+            Ok(read(&path)?.map(|text| (shown(&path, &context.dir), text)))
+        };
+        let user = user_file(folders).map(with_name).transpose()?.flatten();
+        Ok(Self { user, project: with_name(project.root.join("planex.toml"))? })
+    }
+
+    /// What trust is bound to. Of a file with faults nothing: loading it tells them.
+    fn parts(&self) -> TrustedParts {
+        let entries = source(self.project.as_ref()).and_then(|source| parse(source).ok());
+        trusted_parts(&entries.unwrap_or_default())
+    }
+
+    fn load(&self, context: &Context, folders: &Folders, trusted: bool) -> Result<Loaded> {
+        let flags = flags(&context.common);
+        let mut loaded = load(Sources {
+            user: source(self.user.as_ref()),
+            project: source(self.project.as_ref()),
+            trusted,
+            variables: context.env.vars(),
+            flags: &flags,
+        })
+        .map_err(|faults| config_error(&faults))?;
+        // A file of another program: what is wrong with it stops nothing, `planex doctor` says it.
+        let (tools, _) = extra_tools(folders);
+        let known = KNOWN.map(|known| known.name);
+        loaded.prefer(&tools, &known, TOOLS);
+        Ok(loaded)
+    }
+}
+
+fn source(file: Option<&(String, String)>) -> Option<Source<'_>> {
+    file.map(|(file, text)| Source { file, text })
 }
 
 /// A path as it is shown: relative to where the command works, if it lies below.

@@ -3,6 +3,7 @@
 //! This one table drives reading, checking, suggestions, `planex config show|get|set` and the skeleton that
 //! `planex init` writes.
 
+use super::trust::Rule;
 use super::value::Kind;
 
 /// One key. A `*` in its name stands for a role (`roles.*`) or the name of an agent (`agents.*`).
@@ -14,14 +15,14 @@ pub struct Key {
     pub kind: Kind,
     /// The variable that sets it.
     pub variable: Option<&'static str>,
-    /// Whether a repository's value takes effect only after the user trusted it (spec 70, *Security*).
-    pub trust: bool,
+    /// What a repository's value may do without the user's trust (spec 70, *Security*).
+    pub rule: Rule,
     /// What it means, one sentence.
     pub meaning: &'static str,
 }
 
 const fn key(name: &'static str, kind: Kind, meaning: &'static str) -> Key {
-    Key { name, kind, variable: None, trust: false, meaning }
+    Key { name, kind, variable: None, rule: Rule::Free, meaning }
 }
 
 impl Key {
@@ -30,19 +31,27 @@ impl Key {
         self
     }
 
-    const fn needs_trust(mut self) -> Self {
-        self.trust = true;
+    const fn rule(mut self, rule: Rule) -> Self {
+        self.rule = rule;
         self
+    }
+
+    const fn needs_trust(self) -> Self {
+        self.rule(Rule::Trust)
     }
 }
 
 /// Every key, in the order they are shown.
 pub const KEYS: &[Key] = &[
-    key("concurrency", Kind::Positive, "jobs at once").var("PLANEX_CONCURRENCY"),
+    key("concurrency", Kind::Positive, "jobs at once").var("PLANEX_CONCURRENCY").rule(Rule::Lower),
     key("gates", Kind::Word(&["ask", "defer"]), "ask at the terminal, or stop with exit 4").var("PLANEX_GATES"),
-    key("gate_timeout", Kind::Duration, "after this long a clarification ends by itself").var("PLANEX_GATE_TIMEOUT"),
-    key("agent", Kind::Name, "agent for every role that needs one").var("PLANEX_AGENT"),
-    key("timeout", Kind::Duration, "limit of each agent job, over the defaults of its role").var("PLANEX_TIMEOUT"),
+    key("gate_timeout", Kind::Duration, "after this long a clarification ends by itself")
+        .var("PLANEX_GATE_TIMEOUT")
+        .rule(Rule::Later),
+    key("agent", Kind::Name, "agent for every role that needs one").var("PLANEX_AGENT").rule(Rule::Agent),
+    key("timeout", Kind::Duration, "limit of each agent job, over the defaults of its role")
+        .var("PLANEX_TIMEOUT")
+        .rule(Rule::Limit),
     key("overlap", Kind::Word(&["serialize", "error"]), "tasks of one wave whose scopes overlap").var("PLANEX_OVERLAP"),
     key("isolation", Kind::Word(&["auto", "worktree", "none"]), "a tree of its own for each task")
         .var("PLANEX_ISOLATION")
@@ -50,7 +59,9 @@ pub const KEYS: &[Key] = &[
     key("scope", Kind::Word(&["enforce", "warn"]), "what a change outside of a task's scope means")
         .var("PLANEX_SCOPE")
         .needs_trust(),
-    key("into", Kind::Destination, "where results go: tree, patch or branch=NAME").var("PLANEX_INTO"),
+    key("into", Kind::Destination, "where results go: tree, patch or branch=NAME")
+        .var("PLANEX_INTO")
+        .rule(Rule::Destination),
     key("verify", Kind::Bool, "planex runs the commands of tasks itself").needs_trust(),
     key("baseline", Kind::Bool, "the project's tests run once before the first task counts").needs_trust(),
     key("worktree.root", Kind::Text, "folder for tasks' trees").var("PLANEX_WORKTREE_ROOT").needs_trust(),
@@ -63,22 +74,22 @@ pub const KEYS: &[Key] = &[
     key("test.command", Kind::Text, "runs the project's tests; beats what the manifests say")
         .var("PLANEX_TEST_COMMAND")
         .needs_trust(),
-    key("limits.explore", Kind::Duration, "limit of exploring and other read-only jobs"),
-    key("limits.execute", Kind::Duration, "limit of jobs that change files"),
-    key("limits.review", Kind::Duration, "limit of review and fix jobs"),
-    key("limits.tests", Kind::Duration, "limit of test commands"),
-    key("limits.idle", Kind::Duration, "silence that ends a job; 0 switches it off"),
-    key("limits.grace", Kind::Duration, "time between asking a job to end and killing it"),
-    key("limits.prompt_bytes", Kind::Size, "most bytes of a prompt"),
-    key("limits.log_bytes", Kind::Size, "most bytes of a run's log on disk"),
-    key("limits.rate_limit_retries", Kind::Count, "how often a rate-limited job is tried again"),
-    key("limits.max_cost", Kind::Money, "most US dollars of a session").var("PLANEX_MAX_COST"),
-    key("limits.max_tokens", Kind::Size, "most tokens of a session").var("PLANEX_MAX_TOKENS"),
-    key("limits.max_time", Kind::Duration, "most time of a session").var("PLANEX_MAX_TIME"),
-    key("roles.*.agent", Kind::Name, "agent of this role"),
+    key("limits.explore", Kind::Duration, "limit of exploring and other read-only jobs").rule(Rule::Limit),
+    key("limits.execute", Kind::Duration, "limit of jobs that change files").rule(Rule::Limit),
+    key("limits.review", Kind::Duration, "limit of review and fix jobs").rule(Rule::Limit),
+    key("limits.tests", Kind::Duration, "limit of test commands").rule(Rule::Limit),
+    key("limits.idle", Kind::Duration, "silence that ends a job; 0 switches it off").rule(Rule::Limit),
+    key("limits.grace", Kind::Duration, "time between asking a job to end and killing it").rule(Rule::Lower),
+    key("limits.prompt_bytes", Kind::Size, "most bytes of a prompt").rule(Rule::Lower),
+    key("limits.log_bytes", Kind::Size, "most bytes of a run's log on disk").rule(Rule::Lower),
+    key("limits.rate_limit_retries", Kind::Count, "how often a rate-limited job is tried again").rule(Rule::Lower),
+    key("limits.max_cost", Kind::Money, "most US dollars of a session").var("PLANEX_MAX_COST").rule(Rule::Budget),
+    key("limits.max_tokens", Kind::Size, "most tokens of a session").var("PLANEX_MAX_TOKENS").rule(Rule::Budget),
+    key("limits.max_time", Kind::Duration, "most time of a session").var("PLANEX_MAX_TIME").rule(Rule::Budget),
+    key("roles.*.agent", Kind::Name, "agent of this role").rule(Rule::Agent),
     key("roles.*.model", Kind::Name, "model of this role"),
-    key("roles.*.timeout", Kind::Duration, "limit of this role's jobs"),
-    key("roles.*.fallback", Kind::List, "agents or agent:model to try in order"),
+    key("roles.*.timeout", Kind::Duration, "limit of this role's jobs").rule(Rule::Limit),
+    key("roles.*.fallback", Kind::List, "agents or agent:model to try in order").rule(Rule::Agent),
     key("roles.*.args", Kind::List, "extra arguments").needs_trust(),
     key("roles.*.env", Kind::Map, "extra environment").needs_trust(),
     key("agents.*.command", Kind::List, "argument list that starts it").needs_trust(),

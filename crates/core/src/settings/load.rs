@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::file::{self, Entry, Source};
 use super::keys::{self, KEYS, Key};
 use super::origin::{Fault, Origin};
+use super::trust::{self, Why, Withheld};
 use super::value::Value;
 use super::{
     AgentSettings, Concurrency, GatePolicy, Language, OverlapPolicy, PromptVia, ResultVia, RoleSettings, Settings,
-    ZoneSetting, trust,
+    ZoneSetting,
 };
 use crate::job::Role;
 use crate::suggest;
@@ -57,8 +58,8 @@ pub struct Loaded {
     pub settings: Settings,
     /// For people: every key, the ones nobody set included, in the order of [`KEYS`].
     pub resolved: Vec<Resolved>,
-    /// Parts of the project's configuration that have no effect until they are trusted.
-    pub withheld: Vec<Entry>,
+    /// Parts of the project's configuration that are not taken.
+    pub withheld: Vec<Withheld>,
 }
 
 /// Merges the layers.
@@ -69,23 +70,19 @@ pub fn load(sources: Sources<'_>) -> Result<Loaded, Vec<Fault>> {
     let mut faults = Vec::new();
     let user = entries(sources.user, &mut faults);
     let project = entries(sources.project, &mut faults);
-    let (withheld, project): (Vec<Entry>, Vec<Entry>) =
-        project.into_iter().partition(|entry| !sources.trusted && trust::needs_trust(entry));
-
     let mut merge = Merge::default();
     merge.defaults();
     merge.locale(sources.variables);
     for entry in user {
         merge.set(entry.name, entry.value, Origin::User(entry.place));
     }
-    for entry in project {
-        merge.set(entry.name, entry.value, Origin::Project(entry.place));
-    }
+    let mut withheld = merge.project(project, sources.trusted);
     merge.variables(sources.variables, &mut faults);
     merge.flags(sources.flags, &mut faults);
     if !faults.is_empty() {
         return Err(faults);
     }
+    withheld.retain(|held| held.why == Why::Runs || !merge.is_overruled(&held.entry.name));
     Ok(Loaded { settings: merge.settings(sources.flags), resolved: merge.shown(), withheld })
 }
 
@@ -117,14 +114,30 @@ impl Merge {
             *old = origin;
             return;
         }
-        // Nor raise what the user allows a session to use up: it may only lower it.
-        if matches!(origin, Origin::Project(_))
-            && name.starts_with("limits.max_")
-            && self.values.get(&name).is_some_and(|(known, _)| is_less(known, &value))
-        {
-            return;
-        }
         self.values.insert(name, (value, origin));
+    }
+
+    /// Takes what a repository may set; gives the rest.
+    fn project(&mut self, entries: Vec<Entry>, trusted: bool) -> Vec<Withheld> {
+        let base = self.settings(&Flags::default());
+        let mut withheld = Vec::new();
+        let mut taken = Vec::new();
+        for entry in entries {
+            let why = trust::judge(&entry, &base, |name| self.values.get(name).map(|(value, _)| value));
+            match why.filter(|why| !trusted || *why == Why::Budget) {
+                Some(why) => withheld.push(Withheld { entry, why }),
+                None => taken.push(entry),
+            }
+        }
+        for entry in taken {
+            self.set(entry.name, entry.value, Origin::Project(entry.place));
+        }
+        withheld
+    }
+
+    /// Whether the user said for this run what a key is to be.
+    fn is_overruled(&self, name: &str) -> bool {
+        self.values.get(name).is_some_and(|(_, origin)| matches!(origin, Origin::Variable(_) | Origin::Flag(_)))
     }
 
     fn defaults(&mut self) {
@@ -252,16 +265,6 @@ impl Merge {
             settings.gates = GatePolicy::Yes;
         }
         settings
-    }
-}
-
-/// Whether budget `a` is smaller than `b`.
-fn is_less(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Money(a), Value::Money(b)) => a < b,
-        (Value::Number(a), Value::Number(b)) => a < b,
-        (Value::Duration(a), Value::Duration(b)) => a < b,
-        _ => false,
     }
 }
 

@@ -219,7 +219,7 @@ fn what_needs_trust_is_withheld_until_it_has_it() {
     assert_eq!(untrusted.settings.test_command, None);
     assert!(untrusted.settings.agents.is_empty());
     assert_eq!(untrusted.settings.lang, Language::Ja);
-    let names: Vec<&str> = untrusted.withheld.iter().map(|entry| entry.name.as_str()).collect();
+    let names: Vec<&str> = untrusted.withheld.iter().map(|held| held.entry.name.as_str()).collect();
     assert_eq!(names, ["test.command", "agents.claude.full_access"]);
 
     let trusted = Case { project, ..Case::default() }.load();
@@ -287,13 +287,83 @@ fn yes_passes_gates_and_faults_of_all_layers_are_told() {
 
 #[test]
 fn a_repository_may_lower_a_budget_but_not_raise_it() {
-    for (user, project, expected) in [
-        ("limits.max_cost = 2", "limits.max_cost = 9", Some(2.0)),
-        ("limits.max_cost = 2", "limits.max_cost = 1", Some(1.0)),
-        ("", "limits.max_cost = 9", Some(9.0)),
-    ] {
-        assert_eq!(Case { user, project, ..Case::default() }.load().settings.budget.max_cost, expected, "{project}");
+    for trusted in [true, false] {
+        for (user, project, expected) in [
+            ("limits.max_cost = 2", "limits.max_cost = 9", Some(2.0)),
+            ("limits.max_cost = 2", "limits.max_cost = 1", Some(1.0)),
+            ("", "limits.max_cost = 9", Some(9.0)),
+        ] {
+            let loaded = Case { user, project, trusted, ..Case::default() }.load();
+            assert_eq!(loaded.settings.budget.max_cost, expected, "{project}");
+            let said: Vec<String> = loaded.withheld.iter().map(ToString::to_string).collect();
+            let raised = expected == Some(2.0);
+            assert_eq!(said.len(), usize::from(raised), "{said:?}");
+            assert!(!raised || said[0].starts_with("planex.toml:1:19: `limits.max_cost` is not taken"), "{said:?}");
+        }
     }
     let settings = Case { user: "limits.max_tokens = 5", project: "limits.max_tokens = 6", ..Case::default() }.load();
     assert_eq!(settings.settings.budget.max_tokens, Some(5));
+}
+
+/// What the user has, what a repository may set on top of it without trust, and what not.
+type Allowed<'a> = (&'a str, &'a [&'a str], &'a [&'a str]);
+
+#[test]
+fn without_trust_a_repository_only_lowers() {
+    let table: [Allowed<'_>; 15] = [
+        ("", &["concurrency = 4", "concurrency = 1"], &["concurrency = 5"]),
+        ("concurrency = 9", &["concurrency = 9"], &["concurrency = 10"]),
+        ("", &["limits.idle = 299"], &["limits.idle = 301", "limits.idle = 0"]),
+        ("limits.idle = 0", &["limits.idle = 301", "limits.idle = 0"], &[]),
+        ("", &["limits.execute = 600", "limits.tests = 1"], &["limits.execute = 601", "limits.tests = 0"]),
+        ("", &["limits.grace = 0"], &["limits.grace = 6"]),
+        ("", &["limits.log_bytes = 1"], &["limits.log_bytes = \"65MiB\"", "limits.prompt_bytes = \"201KiB\""]),
+        ("", &["limits.rate_limit_retries = 0"], &["limits.rate_limit_retries = 6"]),
+        ("", &["timeout = 300"], &["timeout = 301", "timeout = 0"]),
+        ("timeout = 900", &["timeout = 900", "roles.plan.timeout = 900"], &["timeout = 901"]),
+        ("", &["roles.execute.timeout = 600"], &["roles.execute.timeout = 601", "roles.plan.timeout = 301"]),
+        ("roles.plan.timeout = 7", &["roles.plan.timeout = 7"], &["roles.plan.timeout = 8", "timeout = 8"]),
+        ("gate_timeout = 60", &["gate_timeout = 61"], &["gate_timeout = 59"]),
+        ("", &["into = \"patch\""], &["gate_timeout = 3600", "into = \"branch=x\""]),
+        ("into = \"patch\"", &[], &["into = \"tree\""]),
+    ];
+    table.iter().for_each(check_allowed);
+}
+
+#[test]
+fn without_trust_a_repository_chooses_no_agent_with_more_than_planex_gives() {
+    let full = "[agents.codex]\nfull_access = true\n[agents.mine]\ncommand = [\"c\"]\n[agents.claude]\nmodel = \"m\"\n";
+    let own = format!("agent = \"codex\"\n{full}");
+    let table: [Allowed<'_>; 4] = [
+        (full, &["agent = \"claude\"", "roles.plan.agent = \"native\""], &["agent = \"codex\"", "agent = \"mine\""]),
+        (full, &["roles.plan.fallback = [\"claude:x\"]"], &["roles.plan.fallback = [\"claude\", \"codex:x\"]"]),
+        (full, &["roles.plan.model = \"m\""], &["roles.plan.agent = \"mine\"", "agents.claude.full_access = true"]),
+        // The user's own choice is no news.
+        (&own, &["agent = \"codex\""], &["agent = \"mine\""]),
+    ];
+    table.iter().for_each(check_allowed);
+}
+
+fn check_allowed((user, taken, withheld): &Allowed<'_>) {
+    let is_set =
+        |loaded: &Loaded| loaded.resolved.iter().any(|value| matches!(value.origin, origin::Origin::Project(_)));
+    let load = |project, trusted| Case { user, project, trusted, ..Case::default() }.load();
+    for project in *taken {
+        let loaded = load(project, false);
+        assert!(loaded.withheld.is_empty() && is_set(&loaded), "{project} on {user}");
+    }
+    for project in *withheld {
+        let loaded = load(project, false);
+        assert!(loaded.withheld.len() == 1 && !is_set(&loaded), "{project} on {user}");
+        assert!(loaded.withheld[0].to_string().contains("`planex trust`"), "{project}");
+        let trusted = load(project, true);
+        assert!(trusted.withheld.is_empty() && is_set(&trusted), "{project} on {user}");
+    }
+}
+
+#[test]
+fn what_the_user_says_for_this_run_beats_what_is_withheld() {
+    let flags = flag("concurrency", "7");
+    let loaded = Case { project: "concurrency = 9", trusted: false, flags, ..Case::default() }.load();
+    assert!(loaded.withheld.is_empty() && loaded.settings.concurrency == Concurrency(7));
 }

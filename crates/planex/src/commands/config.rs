@@ -64,12 +64,8 @@ fn show(context: &Context, ui: &mut Ui) -> Result<Exit> {
     if !ui.is_json() {
         ui.result(table.trim_end());
     }
-    for entry in &setup.loaded.withheld {
-        ui.warning(format_args!(
-            "{}: `{}` has no effect until it is trusted (`planex trust`)",
-            entry.place,
-            planex_core::text::one_line(&entry.name)
-        ));
+    for held in &setup.loaded.withheld {
+        ui.warning(planex_core::text::one_line(&held.to_string()));
     }
     Ok(Exit::Done)
 }

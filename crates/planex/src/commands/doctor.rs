@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::{Exit, Result};
 use crate::folders::Folders;
 use crate::host::{agents, native, runtime};
-use crate::setup::{self, Setup, config_faults, extra_tools};
+use crate::setup::{self, Setup, Trust, config_faults, extra_tools};
 use crate::ui::Ui;
 use crate::ui::colour::Tone;
 use crate::ui::size::bytes;
@@ -127,7 +127,7 @@ fn git(context: &Context) -> Finding {
 fn checks_with_settings(args: &DoctorArgs, context: &Context) -> Result<Vec<Finding>> {
     let setup = Setup::read(context)?;
     let mut findings = Vec::new();
-    if setup.untrusted.is_some() {
+    if matches!(setup.trust, Trust::Missing(_)) {
         let mend = format!("read it, then `planex trust {}`", setup.project.root);
         findings.push(Finding::note("trust", "planex.toml has parts that are not trusted", mend));
     }

@@ -2,12 +2,11 @@
 
 use camino::Utf8PathBuf;
 use planex_engine::project::Project;
-use planex_engine::trust::Status;
 
 use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
 use crate::folders::Folders;
-use crate::setup::{ask_trust, trust_store};
+use crate::setup::{Setup, Trust, ask_trust, trust_store};
 use crate::ui::Ui;
 
 /// Trust the configuration of a repository
@@ -30,30 +29,33 @@ pub(crate) fn run(args: &TrustArgs, context: &Context, ui: &mut Ui) -> Result<Ex
     if !planex_sys::fs::is_dir(&dir) {
         return Err(CliError::usage(format!("`{dir}` is not a folder")));
     }
-    let root = Project::find(&dir, folders.home.as_deref()).root;
-    let store = trust_store(&folders)?;
     if args.revoke {
-        let was = store.revoke(&root)?;
+        let root = Project::find(&dir, folders.home.as_deref()).root;
+        let was = trust_store(&folders)?.revoke(&root)?;
         ui.result(if was { format!("{root} is not trusted any more") } else { format!("{root} was not trusted") });
         return Ok(Exit::Done);
     }
-    let parts = match store.status(&root)? {
-        Status::NotNeeded => {
+    let mut there = context.clone();
+    (there.dir, there.common.trust) = (dir, false);
+    let setup = Setup::read(&there)?;
+    let root = &setup.project.root;
+    let parts = match &setup.trust {
+        Trust::NotNeeded => {
             ui.result(format_args!("nothing in {root}/planex.toml needs trust"));
             return Ok(Exit::Done);
         }
-        Status::Trusted => {
+        Trust::Given => {
             ui.result(format_args!("{root} is trusted already"));
             return Ok(Exit::Done);
         }
-        Status::Unknown(parts) | Status::Changed(parts) => parts,
+        Trust::Missing(parts) => parts,
     };
     // Typing the command is the consent; at a terminal the user still sees first what it means. -y gives no trust, and
     // takes none away from someone who typed this.
-    if ui.is_interactive() && !ask_trust(&root, &parts, ui)? {
+    if ui.is_interactive() && !ask_trust(root, parts, ui)? {
         return Err(CliError::new(Exit::Stopped, format!("{root} is not trusted")));
     }
-    store.grant(&root, &parts.hash)?;
+    trust_store(&folders)?.grant(root, parts)?;
     for line in &parts.lines {
         ui.status(format_args!("  {}", planex_core::text::one_line(line)));
     }

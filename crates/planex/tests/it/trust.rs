@@ -1,9 +1,5 @@
 //! Trust on first use.
 
-use planex_core::settings::file::{Source, parse};
-use planex_core::settings::keys::KEYS;
-use planex_core::settings::trust::needs_trust;
-use planex_core::settings::value::Kind;
 use planex_testkit::TestEnv;
 
 use crate::{ok, planex};
@@ -39,25 +35,37 @@ fn trust_is_given_bound_to_content_and_taken_back() {
     assert!(!planex(&env, &["config", "show"]).output().success().stdout.contains("agents.mine.command"));
 }
 
-/// What the loader withholds and what the engine asks trust for are two lists; this holds them together.
 #[test]
-fn what_is_withheld_is_what_trust_is_asked_for() {
-    for key in KEYS {
-        let name = key.name.replace("roles.*", "roles.plan").replace("agents.*", "agents.x");
-        let value = match key.kind {
-            Kind::Text | Kind::Name => "\"a\"",
-            Kind::Word(words) => &format!("\"{}\"", words.first().unwrap()),
-            Kind::List => "[\"a\"]",
-            Kind::Map => "{ A = \"b\" }",
-            Kind::Duration | Kind::Count | Kind::Positive | Kind::Size | Kind::Money => "1",
-            Kind::Bool => "true",
-            Kind::Zone => "\"utc\"",
-            Kind::Destination => "\"tree\"",
-        };
-        let text = format!("{name} = {value}\n");
-        let entries = parse(Source { file: "planex.toml", text: &text }).unwrap();
-        let withheld = entries.iter().any(needs_trust);
-        let asked = !planex_engine::trust::trusted_parts("planex.toml".into(), &text).unwrap().lines.is_empty();
-        assert_eq!(withheld, asked, "{text}");
+fn a_limit_that_is_raised_is_not_taken_and_said_with_the_command() {
+    let env = TestEnv::new();
+    env.write("planex.toml", "concurrency = 64\nlimits.idle = 0\n");
+    env.write("src/login.py", "def login(user):\n    return user\n");
+    let waves = ["waves", "--gates", "defer", "--agent", "native", "Add a rate limit to login"];
+    let output = planex(&env, &waves).output().exits(4);
+    for name in ["planex.toml:1:15: `concurrency`", "planex.toml:2:15: `limits.idle`"] {
+        let line = output.stderr.lines().find(|line| line.contains(name)).expect(name);
+        assert!(line.contains("not taken") && line.contains("`planex trust`"), "{line}");
     }
+    let show = || planex(&env, &["config", "show"]).output().success().stdout;
+    assert!(show().contains("concurrency = 4"), "{}", show());
+    ok(&env, &["trust"]);
+    assert!(show().contains("concurrency = 64") && show().contains("limits.idle = 0s"), "{}", show());
+    assert!(ok(&env, &["trust"]).stdout.contains("is trusted already"));
+    assert!(!planex(&env, &waves).output().exits(4).stderr.contains("not taken"));
+    // A lower one needs none.
+    env.write("planex.toml", "concurrency = 2\n");
+    assert!(ok(&env, &["trust"]).stdout.contains("nothing in"));
+    assert!(show().contains("concurrency = 2"), "{}", show());
+}
+
+#[test]
+fn an_agent_with_full_access_is_not_chosen_by_a_repository() {
+    let env = TestEnv::new();
+    env.write("../home/.config/planex/config.toml", "[agents.codex]\nfull_access = true\n");
+    env.write("planex.toml", "[roles.execute]\nagent = \"codex\"\n");
+    let output = planex(&env, &["waves", "-y", "x"]).output().exits(4);
+    assert!(output.stderr.contains("roles.execute.agent = \"codex\""), "{}", output.stderr);
+    assert!(output.stderr.contains(&format!("planex trust {}", env.dir())), "{}", output.stderr);
+    env.write("../home/.config/planex/config.toml", "");
+    assert!(ok(&env, &["trust"]).stdout.contains("nothing in"));
 }
