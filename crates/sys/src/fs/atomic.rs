@@ -1,6 +1,8 @@
 //! Replacing whole files so that no reader ever sees a part.
 
-use std::fs::{File, Permissions};
+#[cfg(unix)]
+use std::fs::File;
+use std::fs::Permissions;
 use std::io::{self, Write as _};
 
 use camino::{Utf8Path, Utf8PathBuf};

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use sha2::{Digest as _, Sha256};
 
 use super::journal::{Journal, State};
 use super::system::{Identity, Root};
@@ -25,6 +26,9 @@ pub(super) const FOLDER: &str = "folder";
 
 /// Folder of what could neither be put back nor dropped.
 pub(super) const KEPT: &str = "kept";
+
+/// Bytes that are read at once for a hash.
+const CHUNK: usize = 64 * 1024;
 
 /// A place of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +80,7 @@ impl Op {
 
 /// Stands beside every call that changes the disk. Nobody does outside of tests.
 pub(super) trait Watch: fmt::Debug + Send {
-    /// Just before the call, whose place in the tree (if it has one) is given; an error stands for the call's own.
+    /// Just before the call, with the place that it changes; an error stands for the call's own.
     fn before(&mut self, _: Op, _: Place<'_>) -> io::Result<()> {
         Ok(())
     }
@@ -317,8 +321,24 @@ pub(super) fn taken_is_fine(result: Result<(), PathError>) -> Result<bool, PathE
     }
 }
 
-/// The permission bits of a file that takes the place of one with the bits `mode`.
+/// SHA-256 of all that is left to read.
+pub(super) fn sha256(mut file: impl Read) -> io::Result<[u8; 32]> {
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match file.read(&mut chunk) {
+            Ok(0) => return Ok(hash.finalize().into()),
+            Ok(read) => hash.update(&chunk[..read]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The permission bits of a file that takes the place of one with the bits `mode`. The bits that run it as another
+/// user do not go over to what an agent wrote.
 pub(super) fn carried(mode: u32, new: Content) -> u32 {
+    let mode = mode & 0o777;
     let Content::File { executable, .. } = new else { return mode };
     match (mode & 0o100 != 0, executable) {
         (false, true) => mode | (mode & 0o444) >> 2 | 0o100,

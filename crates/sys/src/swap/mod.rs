@@ -235,7 +235,7 @@ impl Swap {
     ///
     /// # Errors
     /// [`SwapError::Conflict`] names every path that is not `old` already now; the others name what is wrong. The tree
-    /// is untouched.
+    /// is untouched; the folder is spent unless it was [`SwapError::Busy`]: [`forget`] it and stage anew.
     pub fn prepare(top: &Utf8Path, dir: &Utf8Path, steps: Vec<Step>) -> Result<Self, SwapError> {
         Self::prepare_watched(top, dir, steps, Box::new(Nobody))
     }

@@ -135,7 +135,6 @@ fn look_at(path: &std::path::Path) -> io::Result<Found> {
     if !kind.is_file() {
         return Ok(Found::Special);
     }
-    let mut hash = Sha256::new();
-    io::copy(&mut File::open(path)?, &mut hash)?;
-    Ok(Found::Is(Content::File { executable: false, sha256: hash.finalize().into() }))
+    let sha256 = super::disk::sha256(File::open(path)?)?;
+    Ok(Found::Is(Content::File { executable: false, sha256 }))
 }

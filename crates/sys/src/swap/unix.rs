@@ -1,7 +1,7 @@
 //! The calls themselves, on Unix: every path is walked folder by folder from an open one, never through a symbolic link.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use camino::Utf8Path;
@@ -10,9 +10,6 @@ use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 use super::{Content, Found};
-
-/// Bytes that are read at once for a hash.
-const CHUNK: usize = 64 * 1024;
 
 /// An open folder, and paths relative to it.
 #[derive(Debug)]
@@ -234,7 +231,7 @@ fn look_in(folder: BorrowedFd<'_>, name: &[u8]) -> Result<Found, Errno> {
     }
 }
 
-fn look_at(mut file: File) -> Result<Found, Errno> {
+fn look_at(file: File) -> Result<Found, Errno> {
     // Asked again, for the name can lead to something else by now.
     let stat = rustix::fs::fstat(&file)?;
     match FileType::from_raw_mode(stat.st_mode) {
@@ -242,16 +239,7 @@ fn look_at(mut file: File) -> Result<Found, Errno> {
         FileType::Directory => return Ok(Found::Folder),
         _ => return Ok(Found::Special),
     }
-    let mut hash = Sha256::new();
-    let mut chunk = vec![0; CHUNK];
-    loop {
-        match file.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(read) => hash.update(&chunk[..read]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
-        }
-    }
+    let sha256 = super::disk::sha256(file).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let executable = Mode::from_raw_mode(stat.st_mode).contains(Mode::XUSR);
-    Ok(Found::Is(Content::File { executable, sha256: hash.finalize().into() }))
+    Ok(Found::Is(Content::File { executable, sha256 }))
 }

@@ -4,4 +4,6 @@
 mod kills;
 mod model;
 mod races;
+mod random;
+mod refusals;
 mod steps;

@@ -44,6 +44,26 @@ fn add(tree: &mut Tree, path: &[u8], node: Node) {
     tree.insert(path.to_vec(), node);
 }
 
+/// Adds what can be where it is: not below a file, not over a folder.
+pub(super) fn add_if_possible(tree: &mut Tree, path: &[u8], node: Node) {
+    let below_a_file =
+        folders(path).any(|folder| tree.get(folder).is_some_and(|node| !matches!(node, Node::Folder(_))));
+    if !below_a_file && !tree.contains_key(path) {
+        add(tree, path, node);
+    }
+}
+
+/// The changes that lead from the files of one tree to those of another.
+pub(super) fn changes(before: &Tree, wanted: &Tree) -> Vec<Change> {
+    let files = |tree: &Tree| -> Tree {
+        tree.iter().filter(|(_, node)| !matches!(node, Node::Folder(_))).map(|(p, n)| (p.clone(), n.clone())).collect()
+    };
+    let (before, wanted) = (files(before), files(wanted));
+    let removed = before.keys().filter(|path| !wanted.contains_key(*path)).map(gone);
+    let written = wanted.iter().filter(|(path, node)| before.get(*path) != Some(node));
+    removed.chain(written.map(|(path, node)| set(path, node.clone()))).collect()
+}
+
 /// The mode that the umask leaves a new folder.
 fn folder_mode() -> u32 {
     static MODE: OnceLock<u32> = OnceLock::new();
@@ -147,6 +167,7 @@ pub(super) fn after(before: &Tree, changes: &[Change]) -> Tree {
 }
 
 fn carried(old: u32, new: u32) -> u32 {
+    let old = old & 0o777;
     match (old & 0o100, new & 0o100) {
         (0, 0o100) => old | 0o100 | (old & 0o44) >> 2,
         (0o100, 0) => old & 0o666,
@@ -238,7 +259,7 @@ impl Watch for Someone {
 }
 
 /// What a file system cannot do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Lacks {
     Nothing,
     /// An exchange in one step.
