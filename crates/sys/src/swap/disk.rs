@@ -24,8 +24,8 @@ pub(super) const SPARE: &str = "spare";
 /// A folder that is made ready to come back to the tree.
 pub(super) const FOLDER: &str = "folder";
 
-/// Folder of what could neither be put back nor dropped.
-pub(super) const KEPT: &str = "kept";
+/// Front of the names of folders of what could neither be put back nor dropped.
+pub(super) const KEPT: &str = "kept-";
 
 /// Bytes that are read at once for a hash.
 const CHUNK: usize = 64 * 1024;
@@ -41,9 +41,7 @@ pub(super) enum Place<'a> {
     Held(usize),
     /// Where a step's file waits.
     Spare(usize),
-    /// A kept file.
-    Kept(&'a str),
-    /// A file or folder directly below the folder of the write; empty: that folder.
+    /// A file or folder below the folder of the write; empty: that folder.
     Own(&'a str),
 }
 
@@ -118,7 +116,6 @@ impl Disk {
             Place::Staged(path) => (&self.own, below(STAGED, path)),
             Place::Held(step) => (&self.own, below(HELD, step.to_string().as_bytes())),
             Place::Spare(step) => (&self.own, below(SPARE, step.to_string().as_bytes())),
-            Place::Kept(name) => (&self.own, below(KEPT, name.as_bytes())),
             Place::Own(name) => (&self.own, Cow::Borrowed(name.as_bytes())),
         }
     }

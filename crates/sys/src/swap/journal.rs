@@ -54,6 +54,8 @@ pub(super) struct Journal {
     pub(super) emptied: Vec<Emptied>,
     /// Folders that are missing for new files, the outermost first.
     pub(super) missing: Vec<Vec<u8>>,
+    /// Folder of what could neither be put back nor dropped, below that of the write: no other write has it.
+    pub(super) kept: String,
 }
 
 /// The form on the disk. Bytes are hexadecimal digits, for names need not be text.
@@ -63,6 +65,7 @@ struct Written {
     steps: Vec<WrittenStep>,
     emptied: Vec<(String, u32)>,
     missing: Vec<String>,
+    kept: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -81,6 +84,7 @@ impl Journal {
             steps: self.steps.iter().map(step).collect(),
             emptied: self.emptied.iter().map(|folder| (hex(&folder.path), folder.mode)).collect(),
             missing: self.missing.iter().map(|path| hex(path)).collect(),
+            kept: self.kept.clone(),
         })
     }
 
@@ -108,7 +112,7 @@ impl Journal {
             Ok::<_, String>(path)
         };
         let content = |text: &str| read(text).ok_or_else(|| format!("`{text}` is no content"));
-        let mut journal = Self::default();
+        let mut journal = Self { kept: written.kept, ..Self::default() };
         for step in &written.steps {
             let (old, new) = (content(&step.old)?, content(&step.new)?);
             journal.steps.push(Step { path: path(&step.path)?, old, new });
@@ -172,6 +176,7 @@ mod tests {
             ],
             emptied: vec![Emptied { path: b"a\xff\n".to_vec(), mode: 0o2750 }],
             missing: vec![b"x/y".to_vec()],
+            kept: "kept-2".to_owned(),
         };
         assert_eq!(Journal::read(&journal.write().unwrap()), Ok(journal));
     }
@@ -180,7 +185,7 @@ mod tests {
     fn what_is_damaged_is_refused() {
         let text = |format: u32, path: &str, old: &str| {
             let step = format!(r#"{{"path":"{path}","old":"{old}","new":"absent"}}"#);
-            format!(r#"{{"format":{format},"steps":[{step}],"emptied":[],"missing":[]}}"#)
+            format!(r#"{{"format":{format},"steps":[{step}],"emptied":[],"missing":[],"kept":"kept-1"}}"#)
         };
         let file = format!("file {}", "0".repeat(64));
         assert!(Journal::read(text(1, "61", &file).as_bytes()).is_ok());

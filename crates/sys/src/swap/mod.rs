@@ -230,7 +230,7 @@ impl Swap {
     /// Checks the steps, takes the staged files from `new/` below `dir` and notes everything down. Steps that change
     /// nothing are left out. Staged files get the permission bits of the file that they replace.
     ///
-    /// `dir` must be on the file system of `top`, exist and hold nothing but `new/`; it belongs to this write until
+    /// `dir` must be on the file system of `top`, exist and hold nothing but `new/` and what earlier writes kept; it belongs to this write until
     /// [`forget`].
     ///
     /// # Errors
@@ -303,8 +303,7 @@ pub fn forget(dir: &Utf8Path) -> Result<(), SwapError> {
     for state in State::ALL {
         fs::remove_file(&dir.join(state.file()))?;
     }
-    let kept = dir.join(disk::KEPT);
-    if !fs::is_dir(&kept) || fs::list(&kept)?.is_empty() {
+    if fs::list(dir)?.is_empty() {
         fs::remove_dir_all(dir)?;
     }
     Ok(())

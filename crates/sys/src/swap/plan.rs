@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::disk::{Disk, HELD, Place, carried};
+use camino::Utf8Path;
+
+use super::disk::{Disk, HELD, KEPT, Place, carried};
 use super::journal::{Emptied, Journal};
 use super::{Content, Found, Step, SwapError};
 use crate::fs::{self, PathError};
@@ -110,7 +112,15 @@ pub(super) fn prepare(disk: &mut Disk, steps: Vec<Step>) -> Result<Journal, Swap
         fs::sync_folder(parent).map_err(|source| PathError::new("flush", parent, source))?;
     }
     let (emptied, missing) = (emptied(disk, &steps)?, missing(disk, &steps)?);
-    Ok(Journal { steps, emptied, missing })
+    let kept = free_kept(&disk.dir)?;
+    Ok(Journal { steps, emptied, missing, kept })
+}
+
+/// A name that no earlier write into this folder kept files under.
+fn free_kept(dir: &Utf8Path) -> Result<String, PathError> {
+    let number = |entry: fs::Entry| entry.name.strip_prefix(KEPT)?.parse::<u32>().ok();
+    let last = fs::list(dir)?.into_iter().filter_map(number).max().unwrap_or_default();
+    Ok(format!("{KEPT}{}", last.saturating_add(1)))
 }
 
 fn take_staged(disk: &mut Disk, index: usize, step: &Step) -> Result<(), SwapError> {
@@ -133,7 +143,13 @@ fn emptied(disk: &Disk, steps: &[Step]) -> Result<Vec<Emptied>, PathError> {
     let used: BTreeSet<&[u8]> = there.iter().flat_map(|step| ancestors(&step.path)).collect();
     let left: BTreeSet<&[u8]> = gone.iter().flat_map(|step| ancestors(&step.path)).collect();
     let mut folders = Vec::new();
-    for path in left.difference(&used) {
+    // An empty folder of the user's makes room for a file as well.
+    let new = there.iter().filter(|step| step.old == Content::Absent).map(|step| &*step.path);
+    let taken: BTreeSet<&[u8]> = left.difference(&used).copied().chain(new).collect();
+    for path in taken {
+        if disk.look(Place::Tree(path))? != Found::Folder {
+            continue;
+        }
         if let Some(mode) = disk.mode(Place::Tree(path))? {
             folders.push(Emptied { path: path.to_vec(), mode });
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::disk::{Disk, FOLDER, HELD, KEPT, Place, SPARE, carried, taken_is_fine};
+use super::disk::{Disk, FOLDER, HELD, Place, SPARE, carried, taken_is_fine};
 use super::journal::{Journal, State};
 use super::plan;
 use super::{Content, Done, Found, Kept, Step, SwapError};
@@ -111,6 +111,11 @@ impl Work {
         for path in journal.missing.iter().rev() {
             taken_is_fine(disk.remove_folder(Place::Tree(path)))?;
         }
+        for folder in journal.emptied.iter().rev() {
+            if journal.steps[deletions..].iter().any(|step| step.path == folder.path) {
+                bring_back(disk, &folder.path, folder.mode)?;
+            }
+        }
         for (index, step) in journal.steps.iter().enumerate().take(deletions).rev() {
             if disk.look(Place::Held(index))?.is(Content::Absent) {
                 continue;
@@ -151,9 +156,10 @@ impl Work {
                 if droppable && matches!(found, Found::Is(_)) {
                     disk.remove_file(place)?;
                 } else {
-                    disk.require_folder(Place::Own(KEPT))?;
-                    disk.rename(place, Place::Kept(&format!("{index}-{mark}{}", kept_name(&step.path))))?;
-                    disk.flush(Place::Own(KEPT))?;
+                    disk.require_folder(Place::Own(&journal.kept))?;
+                    let name = format!("{}/{index}-{mark}{}", journal.kept, kept_name(&step.path));
+                    disk.rename(place, Place::Own(&name))?;
+                    disk.flush(Place::Own(&journal.kept))?;
                 }
             }
         }
@@ -161,7 +167,7 @@ impl Work {
     }
 
     fn kept(&self) -> Result<Vec<Kept>, PathError> {
-        let folder = self.disk.dir.join(KEPT);
+        let folder = self.disk.dir.join(&self.journal.kept);
         if !fs::is_dir(&folder) {
             return Ok(Vec::new());
         }

@@ -46,7 +46,7 @@ impl Edit {
     }
 }
 
-fn is_below(path: &[u8], folder: &[u8]) -> bool {
+pub(super) fn is_below(path: &[u8], folder: &[u8]) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 

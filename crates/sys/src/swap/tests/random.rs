@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::{Kept, Recovered, Swap, SwapError, forget};
 use super::model::{Change, Ground, Lacks, Node, Tree, add_if_possible, after, changes, killed_at};
-use super::races::{Claim, Edit};
+use super::races::{Claim, Edit, is_below};
 
 fn name() -> impl Strategy<Value = &'static [u8]> {
     prop::sample::select(vec![&b"a"[..], b"b", b"c \n", b"\xff"])
@@ -64,11 +64,11 @@ fn recover(ground: &Ground, kill: usize, lacks: Lacks) -> Option<End> {
     end_of(Swap::recover_watched(&ground.top, &ground.dir, killed_at(kill, lacks).0))
 }
 
-/// Whether a new file has no place: a folder is there that does not go with its files.
+/// Whether a new file has no place: a folder is there that holds something else.
 fn is_blocked(before: &Tree, changes: &[Change]) -> bool {
     let deletions: Vec<Change> = changes.iter().filter(|(_, node)| node.is_none()).cloned().collect();
     let tree = after(before, &deletions);
-    changes.iter().any(|(path, node)| node.is_some() && matches!(tree.get(path), Some(Node::Folder(_))))
+    changes.iter().filter(|(_, node)| node.is_some()).any(|(path, _)| tree.keys().any(|other| is_below(other, path)))
 }
 
 proptest! {

@@ -255,3 +255,40 @@ fn a_private_file_stays_private_though_the_mode_changes_in_the_meantime() {
     Swap::prepare_watched(&ground.top, &ground.dir, steps, watch).and_then(Swap::run).unwrap();
     assert_eq!(ground.read(), tree([("secret", file(0o600, "new"))]));
 }
+
+#[test]
+fn an_empty_folder_makes_room_for_a_file_and_comes_back() {
+    let mut before = tree([("other", file(0o644, "x"))]);
+    before.insert(b"d".to_vec(), super::model::Node::Folder(0o750));
+    let changes = [set("d", file(0o644, "new")), set("other", file(0o644, "new"))];
+    let ground = Ground::new(&before);
+    let steps = ground.stage(&changes);
+    let swap = Swap::prepare(&ground.top, &ground.dir, steps).unwrap();
+    std::fs::write(ground.top.join("other"), "mine").unwrap();
+    assert!(matches!(swap.run(), Err(SwapError::Conflict { .. })));
+    assert_eq!(without(&ground.read(), b"other"), without(&before, b"other"));
+
+    let ground = Ground::new(&before);
+    let steps = ground.stage(&changes);
+    Swap::prepare(&ground.top, &ground.dir, steps).unwrap().run().unwrap();
+    assert_eq!(ground.read(), after(&before, &changes));
+}
+
+#[test]
+fn what_an_earlier_write_kept_stays_apart() {
+    let before = tree([("a", file(0o644, "old"))]);
+    let ground = Ground::new(&before);
+    for turn in ["1", "2"] {
+        let mut editor = std::fs::OpenOptions::new().append(true).open(ground.top.join("a")).unwrap();
+        let steps = ground.stage(&[set("a", file(0o644, turn))]);
+        let watch = Someone::new(move |call| {
+            // The flushes after the exchange.
+            if call.op == Op::Flush && call.number > 6 { editor.write_all(b"+") } else { Ok(()) }
+        });
+        let done = Swap::prepare_watched(&ground.top, &ground.dir, steps, watch).and_then(Swap::run).unwrap();
+        assert_eq!(done.kept.len(), 1, "{turn}: {done:?}");
+        assert!(std::fs::read_to_string(&done.kept[0].at).unwrap().ends_with('+'));
+        forget(&ground.dir).unwrap();
+    }
+    assert_eq!(std::fs::read_dir(&ground.dir).unwrap().count(), 2);
+}
