@@ -189,6 +189,7 @@ pub fn end_leftovers(paths: &SessionPaths) -> Result<Vec<String>> {
 /// # Errors
 /// A mark cannot be written.
 pub fn supersede(paths: &SessionPaths, base: &str) -> Result<()> {
+    fs::remove_file(&paths.skipped(base))?;
     for attempt in 1..=attempts(paths, base) {
         let dir = paths.run(&id::retry_of(base, attempt - 1));
         if fs::exists(&RunPaths::new(dir.clone()).result()) {
@@ -196,6 +197,28 @@ pub fn supersede(paths: &SessionPaths, base: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Writes that the user skipped or ended the job `base`, with what it came to: no run of it follows until a retry.
+///
+/// # Errors
+/// It cannot be written.
+pub fn skip(paths: &SessionPaths, base: &str, outcome: &JobOutcome) -> Result<()> {
+    let file = paths.skipped(base);
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let text = serde_json::to_vec_pretty(outcome).map_err(EngineError::internal)?;
+    Ok(fs::write_atomic(&file, &text)?)
+}
+
+/// What the job `base` came to when the user skipped or ended it; `None`: the user did not.
+///
+/// # Errors
+/// It is there and cannot be read.
+pub fn skipped(paths: &SessionPaths, base: &str) -> Result<Option<JobOutcome>> {
+    let bytes = fs::read_if_exists(&paths.skipped(base))?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
 /// Whether a finished run was superseded by a retry.

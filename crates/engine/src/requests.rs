@@ -1,6 +1,6 @@
 //! What other processes ask the driver of a session to do (spec 00, *State*: `requests/`).
 //!
-//! One file a request, written whole, taken by the driver at its next look, removed when it is done.
+//! One file a request, written whole, taken by the driver at its next look, removed when its effect is on disk.
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -83,6 +83,19 @@ pub fn waiting(paths: &SessionPaths) -> Result<Vec<Placed>> {
         }
     }
     Ok(placed)
+}
+
+/// Removes requests to cancel the whole session: they are done once it is written that it is cancelled.
+///
+/// # Errors
+/// They cannot be listed or removed.
+pub fn forget_cancels(paths: &SessionPaths) -> Result<()> {
+    for placed in waiting(paths)? {
+        if matches!(&placed.request, Request::Cancel { tasks } if tasks.is_empty()) {
+            placed.done()?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether a file is a request and not a half-written one.

@@ -89,6 +89,12 @@ impl SessionPaths {
         self.planex().join("requests")
     }
 
+    /// What the job `run_id` came to when the user skipped it.
+    #[must_use]
+    pub fn skipped(&self, run_id: &str) -> Utf8PathBuf {
+        self.planex().join("skipped").join(format!("{run_id}.json"))
+    }
+
     /// Every event, append-only.
     #[must_use]
     pub fn journal(&self) -> Utf8PathBuf {
@@ -258,6 +264,7 @@ mod tests {
         let all = [
             paths.meta(),
             paths.run("a-T1"),
+            paths.skipped("a-T1"),
             paths.checks("a-T1"),
             paths.baseline(),
             paths.gate("tasks"),

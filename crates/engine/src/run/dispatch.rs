@@ -20,7 +20,7 @@ use crate::cancel::Cancel;
 use crate::error::{EngineError, Result};
 use crate::gate::{GateResult, Gates};
 use crate::journal::EventSink;
-use crate::requests::{self, Request};
+use crate::registry;
 use crate::store::SessionPaths;
 
 /// What a dispatcher is made of.
@@ -50,7 +50,7 @@ pub struct Parts {
 
 /// Runs batches of jobs, one batch at a time.
 pub struct Dispatcher {
-    parts: Parts,
+    pub(super) parts: Parts,
     shared: Shared,
 }
 
@@ -61,20 +61,18 @@ impl std::fmt::Debug for Dispatcher {
 }
 
 /// A batch on its way.
-struct Batch {
-    jobs: Vec<Arc<JobRequest>>,
+pub(super) struct Batch {
+    pub(super) jobs: Vec<Arc<JobRequest>>,
     /// Attempts of each job so far, those of earlier planexes included.
-    attempts: Vec<u32>,
-    queue: Queue,
+    pub(super) attempts: Vec<u32>,
+    pub(super) queue: Queue,
     running: JoinSet<(usize, AgentRef, Result<JobOutcome>)>,
-    tokens: HashMap<usize, CancellationToken>,
+    pub(super) tokens: HashMap<usize, CancellationToken>,
     by_task: HashMap<tokio::task::Id, (usize, AgentRef)>,
     /// Jobs that another process asked to end: what they end with is final.
-    ended_by_request: HashSet<usize>,
-    /// Requests that were acted on but concern others as well.
-    seen: HashSet<Request>,
-    stop: Option<Stop>,
-    end: CancellationToken,
+    pub(super) ended_by_request: HashSet<usize>,
+    pub(super) stop: Option<Stop>,
+    pub(super) end: CancellationToken,
 }
 
 impl Dispatcher {
@@ -118,6 +116,7 @@ impl Dispatcher {
             while batch.running.join_next().await.is_some() {}
         }
         driven?;
+        self.settle_requests(&batch)?;
         self.parts.events.check()?;
         Ok(BatchReport { open: batch.queue.open(), stop: batch.stop })
     }
@@ -134,7 +133,6 @@ impl Dispatcher {
             tokens: HashMap::new(),
             by_task: HashMap::new(),
             ended_by_request: HashSet::new(),
-            seen: HashSet::new(),
             stop: None,
             end: self.parts.cancel.end().child_token(),
         };
@@ -153,13 +151,21 @@ impl Dispatcher {
             let before = attempt::before(&self.parts.paths, &job.spec)?;
             batch.queue.push(job.chain.clone(), job.retries, before.tries);
             batch.attempts.push(before.attempts);
+            let attempts = before.attempts;
+            if let Some(outcome) = registry::skipped(&self.parts.paths, &job.spec.run_id)? {
+                // One that ended by itself before it heard of the request keeps what it came to.
+                let cancelled = outcome.status == JobStatus::Cancelled;
+                let ended = if cancelled { Ended::Skipped } else { Ended::Reused };
+                each(Finished { index, outcome, attempts, ended })?;
+                continue;
+            }
             let last = before.last.filter(|outcome| {
                 outcome.status == JobStatus::Completed
                     || Queue::is_exhausted(job.chain.len(), job.retries, before.tries)
             });
             match last {
                 Some(outcome) => {
-                    let finished = Finished { index, outcome, attempts: before.attempts, ended: Ended::Reused };
+                    let finished = Finished { index, outcome, attempts, ended: Ended::Reused };
                     if each(finished)? == Next::Stop {
                         batch.stop = Some(Stop::Asked);
                     }
@@ -177,6 +183,8 @@ impl Dispatcher {
         let mut poll = tokio::time::interval(self.parts.policy.poll);
         poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let end = self.parts.cancel.end().clone();
+        // What was asked for before this batch is heeded before anything of it starts.
+        self.look_at_requests(batch, each)?;
         loop {
             if end.is_cancelled() && !matches!(batch.stop, Some(Stop::Interrupted)) {
                 batch.stop = Some(Stop::Interrupted);
@@ -300,6 +308,9 @@ impl Dispatcher {
             }
             _ if by_request => {
                 batch.queue.finish(index);
+                if outcome.status != JobStatus::Completed {
+                    self.keep_skip(batch, index, &outcome)?;
+                }
                 // One that ended by itself before it heard of the request keeps what it came to.
                 let ended = if outcome.status == JobStatus::Cancelled { Ended::Skipped } else { Ended::Ran };
                 self.final_outcome(batch, each, index, outcome, ended)
@@ -350,77 +361,11 @@ impl Dispatcher {
         let until = self.parts.zone.stamp(until);
         self.parts.events.emit(EventKind::JobWaiting { run: job.spec.run_id.clone(), cause, until });
     }
-
-    fn look_at_requests<F>(&self, batch: &mut Batch, each: &mut F) -> Result<()>
-    where
-        F: FnMut(Finished) -> Result<Next> + Send,
-    {
-        for placed in requests::waiting(&self.parts.paths)? {
-            let request = placed.request.clone();
-            if batch.seen.contains(&request) {
-                continue;
-            }
-            let all_ours = match &request {
-                Request::Cancel { tasks } if tasks.is_empty() => {
-                    batch.stop = Some(Stop::Cancelled);
-                    batch.end.cancel();
-                    true
-                }
-                Request::Cancel { tasks } | Request::Skip { tasks } => self.end_items(batch, each, tasks)?,
-                Request::Pause => {
-                    batch.stop.get_or_insert(Stop::Paused);
-                    true
-                }
-                Request::Unpause => {
-                    if batch.stop == Some(Stop::Paused) {
-                        batch.stop = None;
-                    }
-                    true
-                }
-                Request::Retry { .. } => false,
-            };
-            if all_ours {
-                placed.done()?;
-            } else {
-                batch.seen.insert(request);
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends these items; `false` if some are not in this batch.
-    fn end_items<F>(&self, batch: &mut Batch, each: &mut F, items: &[String]) -> Result<bool>
-    where
-        F: FnMut(Finished) -> Result<Next> + Send,
-    {
-        let mut all = true;
-        for item in items {
-            let place = batch.jobs.iter().position(|job| job.item.as_deref() == Some(item));
-            let Some(index) = place.filter(|index| batch.queue.is_open(*index)) else {
-                all &= place.is_some();
-                continue;
-            };
-            if batch.queue.is_running(index) {
-                batch.ended_by_request.insert(index);
-                if let Some(token) = batch.tokens.get(&index) {
-                    token.cancel();
-                }
-                continue;
-            }
-            batch.queue.finish(index);
-            let Some(job) = batch.jobs.get(index) else { continue };
-            let cause = Cause::new(CauseKind::Cancelled, "skipped by the user");
-            let attempts = batch.attempts.get(index).copied().unwrap_or(0);
-            let outcome = attempt::not_started(job, JobStatus::Cancelled, cause, attempts, &self.parts.clock);
-            deliver(batch, each, Finished { index, outcome, attempts, ended: Ended::Skipped })?;
-        }
-        Ok(all)
-    }
 }
 
 type Joined = std::result::Result<(tokio::task::Id, (usize, AgentRef, Result<JobOutcome>)), tokio::task::JoinError>;
 
-fn deliver<F>(batch: &mut Batch, each: &mut F, finished: Finished) -> Result<()>
+pub(super) fn deliver<F>(batch: &mut Batch, each: &mut F, finished: Finished) -> Result<()>
 where
     F: FnMut(Finished) -> Result<Next> + Send,
 {

@@ -5,8 +5,9 @@
 //! decisions are in [`queue`] (pure), the running in [`executor`], the files of each run in [`attempt`].
 //!
 //! An outcome counts once its `result.json` is flushed. A run folder that already holds one for the same job is not run
-//! again, so a batch that was killed goes on where it was.
+//! again, so a batch that was killed goes on where it was. What other processes ask for meanwhile is [`asked`]'s.
 
+mod asked;
 mod attempt;
 mod budget;
 mod dispatch;

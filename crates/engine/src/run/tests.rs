@@ -18,8 +18,9 @@ use crate::cancel::Cancel;
 use crate::gate::{ApprovalStore, Asked, Asker, Gates, Nobody};
 use crate::journal::Journal;
 use crate::registry;
-use crate::requests::{self, Request};
 use crate::store::SessionPaths;
+
+mod asked;
 
 /// What a scripted run does.
 #[derive(Clone)]
@@ -379,37 +380,6 @@ async fn ctrl_c_ends_what_runs_and_leaves_the_rest_open() {
     let (report, all) = resumed.run(resumed.jobs(&["a", "b", "c"], &["x"], 0)).await;
     assert_eq!(report.open, [0_usize; 0]);
     assert_eq!(all.len(), 3);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn other_processes_can_cancel_skip_and_pause() {
-    let mut lab = Lab::new().acts(&[("a", &[Act::Sleep(Duration::from_secs(60))])]);
-    lab.policy.concurrency = 1;
-    let now = planex_sys::clock::now();
-    requests::place(&lab.paths, &Request::Skip { tasks: vec!["c".into()] }, now).unwrap();
-    requests::place(&lab.paths, &Request::Cancel { tasks: vec!["a".into()] }, now).unwrap();
-    requests::place(&lab.paths, &Request::Skip { tasks: vec!["elsewhere".into()] }, now).unwrap();
-    let (report, all) = lab.run(lab.jobs(&["a", "b", "c"], &["x"], 3)).await;
-    assert_eq!(report, BatchReport::default());
-    assert_eq!(
-        statuses(&all),
-        [(0, JobStatus::Cancelled), (1, JobStatus::Completed), (2, JobStatus::Cancelled)],
-        "a cancelled job is not retried"
-    );
-    assert_eq!(all.iter().find(|f| f.index == 2).unwrap().ended, Ended::Skipped);
-    let left = requests::waiting(&lab.paths).unwrap();
-    assert_eq!(left.len(), 1, "what is not this batch's stays for the workflow");
-    left.into_iter().for_each(|placed| placed.done().unwrap());
-
-    for (request, stop) in [(Request::Pause, Stop::Paused), (Request::Cancel { tasks: vec![] }, Stop::Cancelled)] {
-        let mut lab = Lab::new().acts(&[("a", &[Act::Sleep(Duration::from_millis(150))])]);
-        lab.policy.concurrency = 1;
-        requests::place(&lab.paths, &request, now).unwrap();
-        let (report, all) = lab.run(lab.jobs(&["a", "b"], &["x"], 0)).await;
-        let paused = stop == Stop::Paused;
-        assert_eq!(report.stop, Some(stop));
-        assert_eq!(all.len(), usize::from(paused), "a pause lets what runs go on to its end");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,5 @@
 //! The workflows, one room each.
 
 pub mod fanout;
+mod frame;
 pub mod waves;

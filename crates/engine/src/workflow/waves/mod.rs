@@ -30,8 +30,9 @@ use planex_core::report::Totals;
 use planex_core::text::one_line;
 
 use crate::engine::{Driver, Engine};
-use crate::error::{EngineError, ErrorKind, Result};
+use crate::error::{EngineError, Result};
 use crate::session::{Ending, Found, Meta, Session, Workflow};
+use crate::workflow::frame;
 
 /// What a new session is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,12 +138,7 @@ pub async fn start(engine: &Engine, start: Start) -> Result<WavesEnd> {
 /// # Errors
 /// As [`start`]; also when another process drives the session.
 pub async fn resume(engine: &Engine, found: &Found, options: Resume) -> Result<WavesEnd> {
-    let mut session = Session::open(found, "planex waves", engine.clock.now())?;
-    if session.meta.ended == Some(Ending::Cancelled) && !options.reopen {
-        return Err(EngineError::new(ErrorKind::Stopped, format!("the session {} was cancelled", session.id))
-            .hint(format!("take it up again with `planex resume {} --reopen`", session.id)));
-    }
-    session.meta.ended = None;
+    let session = frame::take_up(engine, found, "planex waves", options.reopen)?;
     session.save()?;
     walk(engine, session, true, &options).await
 }
@@ -268,8 +264,7 @@ impl Flow<'_> {
             return Err(next.into_iter().fold(error, |error, line| error.hint(format!("go on with `{line}`"))));
         }
         if let Some(ending) = ending {
-            self.driver.session.meta.ended = Some(ending);
-            self.driver.session.save()?;
+            frame::close(&mut self.driver.session, ending)?;
         }
         flushed?;
         Ok(WavesEnd { session: id, exit, status, totals, usage, files: self.files(), gate, next })

@@ -110,10 +110,8 @@ impl Flow<'_> {
                     placed.done()?;
                     return Err(Leave::Paused);
                 }
-                Request::Cancel { tasks } if tasks.is_empty() => {
-                    placed.done()?;
-                    return Err(Leave::Cancelled);
-                }
+                // It goes when it is written that the session is cancelled.
+                Request::Cancel { tasks } if tasks.is_empty() => return Err(Leave::Cancelled),
                 // The rows first, so that a kill in between loses no request.
                 Request::Cancel { tasks } | Request::Skip { tasks } => {
                     self.skip(&tasks)?;

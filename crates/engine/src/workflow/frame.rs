@@ -1,0 +1,36 @@
+//! What every workflow does alike around its own steps: taking up a session and closing it.
+
+use crate::engine::Engine;
+use crate::error::{EngineError, ErrorKind, Result};
+use crate::requests;
+use crate::session::{Ending, Found, Session};
+
+/// Takes up a session that is there; `command` says in the lock what this process does. Nothing is written about it yet:
+/// the caller saves it when it goes on.
+///
+/// # Errors
+/// Another process drives it, or it was cancelled and `reopen` is not given (exit 4).
+pub(super) fn take_up(engine: &Engine, found: &Found, command: &str, reopen: bool) -> Result<Session> {
+    let mut session = Session::open(found, command, engine.now())?;
+    if session.meta.ended == Some(Ending::Cancelled) {
+        if !reopen {
+            let message = format!("the session {} was cancelled", session.id);
+            return Err(EngineError::new(ErrorKind::Stopped, message)
+                .hint(format!("take it up again with `planex resume {} --reopen`", session.id)));
+        }
+        // It was heeded; a planex that was killed just then left it.
+        requests::forget_cancels(&session.paths)?;
+    }
+    session.meta.ended = None;
+    Ok(session)
+}
+
+/// Writes how a session ended.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn close(session: &mut Session, ending: Ending) -> Result<()> {
+    session.meta.ended = Some(ending);
+    session.save()?;
+    if ending == Ending::Cancelled { requests::forget_cancels(&session.paths) } else { Ok(()) }
+}
