@@ -3,7 +3,7 @@
 //! Each run's folder says who it is (`run.json`, written at its start and when the agent tells its session) and, once it
 //! is finished, what came out (`result.json`). Together they are the registry; nothing else is kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use planex_core::id;
@@ -235,6 +235,29 @@ fn superseded(run_dir: &Utf8Path) -> Utf8PathBuf {
 #[must_use]
 pub fn attempts(paths: &SessionPaths, base: &str) -> u32 {
     (0..u32::MAX).take_while(|n| fs::is_dir(&paths.run(&id::retry_of(base, *n)))).last().map_or(0, |n| n + 1)
+}
+
+/// Files that all attempts of the run `base` together changed, those before a retry by the user included.
+///
+/// # Errors
+/// A run cannot be read.
+pub fn files_changed(paths: &SessionPaths, base: &str) -> Result<BTreeSet<Utf8PathBuf>> {
+    let mut files = BTreeSet::new();
+    for attempt in 0..attempts(paths, base) {
+        let outcome = load_outcome(&paths.run(&id::retry_of(base, attempt)))?;
+        files.extend(outcome.into_iter().flat_map(|outcome| outcome.files_changed));
+    }
+    Ok(files)
+}
+
+/// Whether the last attempt of the run `base` was started and came to no outcome: planex was killed meanwhile.
+///
+/// # Errors
+/// It cannot be read.
+pub fn is_interrupted(paths: &SessionPaths, base: &str) -> Result<bool> {
+    let Some(last) = attempts(paths, base).checked_sub(1) else { return Ok(false) };
+    let run = load_run(&paths.run(&id::retry_of(base, last)))?;
+    Ok(run.record.is_some() && run.outcome.is_none())
 }
 
 /// Finished outcomes by run id.

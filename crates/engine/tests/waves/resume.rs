@@ -5,7 +5,7 @@ use planex_engine::requests::{self, Request};
 use planex_engine::store::SessionPaths;
 use planex_engine::workflow::waves::Resume;
 
-use crate::bench::{Bench, diamond, failed, script};
+use crate::bench::{Bench, diamond, failed, script, write};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flushed_result_is_merged_without_running_again() {
@@ -43,6 +43,61 @@ async fn an_interrupted_run_is_done_again_and_told_so() {
     let end = bench.resume(&script(diamond(), |_, _| None), vec![], Resume::default()).await.unwrap();
     assert_eq!((end.exit, end.totals.completed), (0, 4));
     assert_eq!(bench.ran("execute T1"), 2);
+    assert!(bench.read("context.md").contains("T1 was running when planex ended"), "the user is told");
+    assert!(!bench.read("context.md").contains("T2 was running"), "T2 had not started");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_all_attempts_count() {
+    let bench = Bench::new();
+    let root = bench.root.clone();
+    let first = script(diamond(), move |id, _| {
+        (id == "T1").then(|| {
+            write(&root, "src/a/one.rs", "1");
+            Ok(failed("T1", "half done"))
+        })
+    });
+    bench.start(&first, vec![]).await.unwrap();
+    assert_eq!(bench.column("tasks.csv", "files_modified")["T1"], "src/a/one.rs");
+    let root = bench.root.clone();
+    let second = script(diamond(), move |id, _| {
+        if id == "T1" {
+            write(&root, "src/a/two.rs", "2");
+        }
+        None
+    });
+    let retry = Resume { retry: Some(vec![]), ..Resume::default() };
+    let end = bench.resume(&second, vec![], retry).await.unwrap();
+    assert_eq!(end.exit, 0);
+    assert_eq!(bench.column("tasks.csv", "files_modified")["T1"], "src/a/one.rs;src/a/two.rs");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_skipped_during_its_wave_is_so_on_disk_before_the_wave_ends() {
+    let mut bench = Bench::new();
+    bench.settings.concurrency.0 = 1;
+    let root = bench.root.clone();
+    let seen = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let on_disk = std::sync::Arc::clone(&seen);
+    let script = script(diamond(), move |id, _| {
+        if id == "T2" {
+            let paths = SessionPaths::new(planex_engine::session::find_all(&root).unwrap().remove(0).dir);
+            let skip = Request::Skip { tasks: vec!["T3".to_owned()] };
+            requests::place(&paths, &skip, planex_sys::clock::now()).unwrap();
+            for _ in 0..500 {
+                if std::fs::read_to_string(paths.tasks_csv()).unwrap().contains("skipped by the user") {
+                    on_disk.store(true, std::sync::atomic::Ordering::SeqCst);
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+        }
+        None
+    });
+    let end = bench.start(&script, vec![]).await.unwrap();
+    assert!(seen.load(std::sync::atomic::Ordering::SeqCst), "a kill here would have lost it");
+    assert_eq!((end.exit, end.totals.completed, end.totals.skipped), (5, 2, 2));
+    assert_eq!(bench.ran("execute T3"), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

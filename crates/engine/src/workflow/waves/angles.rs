@@ -9,7 +9,7 @@ use planex_sys::fs;
 use serde_json::{Map, Value};
 
 use super::jobs::Wanted;
-use super::{Flow, Walk};
+use super::{Flow, Walk, off_thread};
 use crate::error::{EngineError, Result};
 
 /// Most angles of one session (spec 20).
@@ -38,7 +38,7 @@ impl Flow<'_> {
         let requirement = self.driver.session.meta.requirement.clone();
         let chain = self.reader(Role::Assess).await?;
         let around = self.surroundings(Role::Assess)?;
-        let evidence = self.engine.native.evidence(&requirement, None);
+        let evidence = self.evidence(requirement.clone(), None).await?;
         let fields = Map::from_iter([("requirement".to_owned(), Value::String(requirement.clone()))]);
         let wanted = Wanted {
             role: Role::Assess,
@@ -74,8 +74,9 @@ impl Flow<'_> {
                     Level::Warning,
                     format!("{} chose no angles ({why}); planex chooses by itself", outcome.agent),
                 );
-                let explorer = self.engine.native.explorer().ok();
-                Ok(planex_explore::assess(&requirement, explorer.as_deref()))
+                let native = std::sync::Arc::clone(&self.engine.native);
+                let assess = move || planex_explore::assess(&requirement, native.explorer().ok().as_deref());
+                Ok(off_thread(assess).await?)
             }
         }
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use planex_core::csv::Table;
 use planex_core::event::{EventKind, Level};
+use planex_core::id;
 use planex_core::job::{JobOutcome, Mode, Role};
 use planex_core::prompt::waves as prompt;
 use planex_core::report::prev_context;
@@ -18,10 +19,12 @@ use serde_json::{Map, Value};
 use super::attribute::Attribute;
 use super::jobs::{Wanted, leave_if_stopped};
 use super::merged::Checks;
+use super::retry::skipped_because;
 use super::settle::Verified as _;
-use super::{Flow, Walk};
+use super::{Flow, Walk, off_thread};
 use crate::error::Result;
 use crate::ground::Trees;
+use crate::registry;
 use crate::run::{Ended, JobRequest, Next};
 
 /// One wave, ready to run.
@@ -31,6 +34,13 @@ pub(super) struct Wave {
     pub rows: Vec<usize>,
     /// `prev_context` of each of them.
     pub contexts: Vec<String>,
+}
+
+impl Wave {
+    /// Ids of its rows, in their order.
+    pub(super) fn ids(&self, sheet: &Sheet<TaskRow>) -> Vec<String> {
+        self.rows.iter().filter_map(|i| sheet.rows.get(*i)).map(|row| row.id.clone()).collect()
+    }
 }
 
 impl Flow<'_> {
@@ -73,12 +83,11 @@ impl Flow<'_> {
     async fn execute_wave(&mut self, sheet: &mut Sheet<TaskRow>, plan: &TaskPlan, wave: Wave) -> Walk {
         let file = self.driver.session.paths.task_wave(wave.number);
         fs::write_atomic(&file, wave_table(sheet, &wave).to_csv().as_bytes())?;
-        let items = wave.rows.iter().filter_map(|i| sheet.rows.get(*i)).map(|row| row.id.clone()).collect();
         self.driver.events.emit(EventKind::WaveStarted {
             phase: "execute".to_owned(),
             wave: wave.number,
             of: plan.last_wave(),
-            items,
+            items: wave.ids(sheet),
         });
         if let Some(trees) = self.ground()?.trees() {
             self.run_isolated(trees, sheet, plan, &wave).await?;
@@ -89,11 +98,15 @@ impl Flow<'_> {
             .iter()
             .filter_map(|i| Some((sheet.rows.get(*i)?.id.clone(), plan.scopes.get(*i)?.clone())))
             .collect();
-        let attribute = Arc::new(Attribute::start(&self.engine.project.root, scopes));
+        self.tell_interrupted(sheet, &wave)?;
+        let root = self.engine.project.root.clone();
+        let attribute = off_thread(move || Attribute::start(&root, scopes)).await.map(Arc::new)?;
         let jobs = self.task_jobs(sheet, &wave, None).await?;
         let mut done: BTreeMap<usize, (JobOutcome, Ended)> = BTreeMap::new();
+        let wave_ids = wave.ids(sheet);
         let report = self
-            .run_batch(jobs, Some(attribute.clone()), |finished| {
+            .run_batch(jobs, Some(attribute.clone()), |flow, finished| {
+                flow.keep_skip(&wave_ids, &finished)?;
                 done.insert(finished.index, (finished.outcome, finished.ended));
                 Ok(Next::GoOn)
             })
@@ -160,14 +173,13 @@ impl Flow<'_> {
             let Some(row) = sheet.rows.get_mut(index) else { continue };
             if *ended == Ended::Skipped {
                 row.status = RowStatus::Skipped;
-                let said = if outcome.attempt > 0 && outcome.duration_s > 0.0 {
-                    "cancelled by the user"
-                } else {
-                    "skipped by the user"
-                };
-                said.clone_into(&mut row.error);
+                skipped_because(outcome).clone_into(&mut row.error);
             } else if outcome.status != planex_core::job::JobStatus::Cancelled {
-                row.take(outcome, outcome.files_changed.iter().map(ToString::to_string).collect());
+                // What earlier attempts wrote is in the tree as well.
+                let base = id::run_id(&self.driver.session.id, &row.id);
+                let mut files = registry::files_changed(&self.driver.session.paths, &base)?;
+                files.extend(outcome.files_changed.iter().cloned());
+                row.take(outcome, files.iter().map(ToString::to_string).collect());
                 row.verify(checks.get(place).map(Vec::as_slice).unwrap_or_default());
             }
             match row.status {
@@ -217,6 +229,18 @@ impl Flow<'_> {
     pub(super) fn save_tasks(&self, sheet: &Sheet<TaskRow>) -> Result<()> {
         self.driver.session.check_lock()?;
         Ok(fs::write_atomic(&self.driver.session.paths.tasks_csv(), sheet.to_csv().as_bytes())?)
+    }
+
+    /// Says which tasks were running when planex was killed: what they wrote is still there (spec 70, *Recovery*).
+    fn tell_interrupted(&mut self, sheet: &Sheet<TaskRow>, wave: &Wave) -> Result<()> {
+        for row in wave.rows.iter().filter_map(|i| sheet.rows.get(*i)) {
+            let base = id::run_id(&self.driver.session.id, &row.id);
+            if registry::is_interrupted(&self.driver.session.paths, &base)? {
+                let text = format!("{} was running when planex ended; it runs again on the files as they are", row.id);
+                self.say(Level::Warning, text);
+            }
+        }
+        Ok(())
     }
 
     fn unattributed(&mut self, attribute: &Attribute) {

@@ -11,6 +11,7 @@ use planex_sys::fs;
 use serde_json::Value;
 
 use super::jobs::{Wanted, leave_if_stopped};
+use super::retry::skipped_because;
 use super::{Flow, Walk};
 use crate::error::Result;
 use crate::run::{Ended, JobRequest, Next};
@@ -61,11 +62,11 @@ impl Flow<'_> {
         let chain = self.reader(Role::Explore).await?;
         let mut jobs: Vec<JobRequest> = Vec::new();
         for row in now.iter().filter_map(|i| sheet.rows.get(*i)) {
-            jobs.push(self.request(self.exploration(row)?, chain.clone())?);
+            jobs.push(self.request(self.exploration(row).await?, chain.clone())?);
         }
         let mut outcomes: HashMap<usize, (JobOutcome, Ended)> = HashMap::new();
         let report = self
-            .run_batch(jobs, None, |finished| {
+            .run_batch(jobs, None, |_, finished| {
                 outcomes.insert(finished.index, (finished.outcome, finished.ended));
                 Ok(Next::GoOn)
             })
@@ -77,7 +78,7 @@ impl Flow<'_> {
             match (*ended, outcome.status) {
                 (Ended::Skipped, _) => {
                     row.status = RowStatus::Skipped;
-                    "skipped by the user".clone_into(&mut row.error);
+                    skipped_because(outcome).clone_into(&mut row.error);
                 }
                 // Ended because everything ends: it runs again at the next resume.
                 (_, JobStatus::Cancelled) => continue,
@@ -110,11 +111,11 @@ impl Flow<'_> {
         Ok(())
     }
 
-    fn exploration<'a>(&self, row: &'a ExploreRow) -> Result<Wanted<'a>> {
+    async fn exploration<'a>(&self, row: &'a ExploreRow) -> Result<Wanted<'a>> {
         let requirement = &self.driver.session.meta.requirement;
         let around = self.surroundings(Role::Explore)?;
         let asked = format!("{requirement}\n{}", row.focus);
-        let evidence = self.engine.native.evidence(&asked, Some(&row.angle));
+        let evidence = self.evidence(asked, Some(row.angle.clone())).await?;
         let angle = prompt::Angle { id: &row.id, angle: &row.angle, description: &row.description, focus: &row.focus };
         let fields = [
             ("id", &row.id),

@@ -17,7 +17,7 @@ use super::{Flow, Walk};
 use crate::error::{EngineError, Result};
 use crate::ground::book::{Phase, WaveBook};
 use crate::ground::{Ground, Trees, Wave as Watched, WaveWatch, undo};
-use crate::run::{Ended, Finished, Next, Watch};
+use crate::run::{Finished, Next, Watch};
 
 impl Flow<'_> {
     /// Where tasks work; decided once per walk. A session that began with trees stays with them: what its tasks made is
@@ -73,13 +73,14 @@ impl Flow<'_> {
         let watch: Arc<dyn Watch> = Arc::new(WaveWatch::new(Arc::clone(trees), watched));
         let jobs = self.task_jobs(sheet, wave, Some(trees)).await?;
         let mut done: Vec<Finished> = Vec::new();
+        let wave_ids = wave.ids(sheet);
         let report = self
-            .run_batch(jobs, Some(watch), |finished| {
+            .run_batch(jobs, Some(watch), |flow, finished| {
+                flow.keep_skip(&wave_ids, &finished)?;
                 done.push(finished);
                 Ok(Next::GoOn)
             })
             .await?;
-        self.keep_skips(sheet, wave, &done)?;
         // What has finished waits for the others: it is flushed, and is not run again.
         leave_if_stopped(&report)?;
         self.settle(trees, book, sheet, wave, &done).await
@@ -117,16 +118,6 @@ impl Flow<'_> {
         let book = WaveBook::begin(seq, wave, base, placed, into_tree);
         book.save(&paths)?;
         Ok(book)
-    }
-
-    /// Rows that the user skipped while the wave ran are skipped on disk at once: the request is gone.
-    fn keep_skips(&mut self, sheet: &Sheet<TaskRow>, wave: &Wave, done: &[Finished]) -> Result<()> {
-        let skipped: Vec<String> = done
-            .iter()
-            .filter(|finished| finished.ended == Ended::Skipped)
-            .filter_map(|finished| Some(sheet.rows.get(*wave.rows.get(finished.index)?)?.id.clone()))
-            .collect();
-        if skipped.is_empty() { Ok(()) } else { self.skip(&skipped) }
     }
 
     /// Finishes a wave whose merge an earlier planex had begun.

@@ -13,7 +13,7 @@ use planex_core::text::truncate_bytes;
 use planex_sys::fs;
 use serde_json::{Map, Value};
 
-use super::{Flow, Leave, Walk};
+use super::{Flow, Leave, Walk, off_thread};
 use crate::board;
 use crate::engine::{Engine, NATIVE};
 use crate::error::{EngineError, ErrorKind, Result};
@@ -58,7 +58,7 @@ impl Flow<'_> {
     pub(super) async fn run_one(&mut self, job: JobRequest) -> Walk<JobOutcome> {
         let mut outcome = None;
         let report = self
-            .run_batch(vec![job], None, |finished| {
+            .run_batch(vec![job], None, |_, finished| {
                 outcome = Some(finished.outcome);
                 Ok(Next::GoOn)
             })
@@ -72,13 +72,13 @@ impl Flow<'_> {
         &mut self,
         jobs: Vec<JobRequest>,
         watch: Option<Arc<dyn Watch>>,
-        each: F,
+        mut each: F,
     ) -> Walk<BatchReport>
     where
-        F: FnMut(Finished) -> Result<Next> + Send,
+        F: FnMut(&mut Self, Finished) -> Result<Next> + Send,
     {
         let mut dispatcher = self.driver.dispatcher(watch);
-        let report = dispatcher.run(jobs, each).await;
+        let report = dispatcher.run(jobs, |finished| each(self, finished)).await;
         self.driver.account(&dispatcher);
         Ok(report?)
     }
@@ -87,6 +87,12 @@ impl Flow<'_> {
     pub(super) fn surroundings(&self, role: Role) -> Result<Surroundings> {
         let board = board::digest(&board::load(&self.driver.session.paths)?, DIGEST);
         surroundings(self.engine, &self.driver.session.meta.requirement, board, role)
+    }
+
+    /// Files that planex's own explorer finds for `text`, for the prompts of other agents.
+    pub(super) async fn evidence(&self, text: String, angle: Option<String>) -> Result<String> {
+        let native = Arc::clone(&self.engine.native);
+        off_thread(move || native.evidence(&text, angle.as_deref())).await
     }
 
     fn with_override(&self, role: Role, prompt: &Prompt, fields: &Map<String, Value>) -> Result<String> {

@@ -286,6 +286,11 @@ impl Flow<'_> {
     }
 }
 
+/// Runs what blocks for long (a look at the whole tree) where that holds up nothing else.
+async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(EngineError::internal)
+}
+
 /// `explore-wave-3.csv`, `task-wave-3.csv`: a wave's file is there only while that wave runs.
 fn is_wave_file(name: &str) -> bool {
     let number = ["explore-wave-", "task-wave-"].iter().find_map(|prefix| name.strip_prefix(prefix));

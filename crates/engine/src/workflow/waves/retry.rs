@@ -2,6 +2,7 @@
 
 use planex_core::event::Level;
 use planex_core::id;
+use planex_core::job::JobOutcome;
 use planex_core::rows::{RowStatus, Sheet, TaskRow, approval_hash};
 use planex_core::text::one_line;
 
@@ -11,6 +12,7 @@ use crate::error::{EngineError, Result};
 use crate::gate::GateResult;
 use crate::registry;
 use crate::requests::{self, Request};
+use crate::run::{Ended, Finished};
 
 impl Flow<'_> {
     /// Sets rows back to pending: those named, or all that failed or were skipped. The rows that depend on them and were
@@ -130,8 +132,19 @@ impl Flow<'_> {
         Ok(())
     }
 
+    /// A task that the user skipped or ended while its wave ran is so on disk at once: a kill before the merge must not
+    /// bring it back. `ids` are those of the wave's rows, in the batch's order.
+    pub(super) fn keep_skip(&mut self, ids: &[String], finished: &Finished) -> Result<()> {
+        let Some(id) = ids.get(finished.index).filter(|_| finished.ended == Ended::Skipped) else { return Ok(()) };
+        self.set_skipped(std::slice::from_ref(id), skipped_because(&finished.outcome))
+    }
+
     /// Sets pending rows to skipped, because the user said so.
     pub(super) fn skip(&mut self, tasks: &[String]) -> Result<()> {
+        self.set_skipped(tasks, SKIPPED_BY_USER)
+    }
+
+    fn set_skipped(&mut self, tasks: &[String], why: &str) -> Result<()> {
         let (mut sheet, plan) = self.read_tasks()?;
         for id in tasks {
             let Some(index) = sheet.rows.iter().position(|row| row.id == *id) else {
@@ -140,7 +153,7 @@ impl Flow<'_> {
             };
             let Some(row) = sheet.rows.get_mut(index).filter(|row| row.status == RowStatus::Pending) else { continue };
             row.status = RowStatus::Skipped;
-            "skipped by the user".clone_into(&mut row.error);
+            why.clone_into(&mut row.error);
             let state = row.state(plan.waves.wave.get(index).copied().unwrap_or(1));
             sheet.write(index, &state);
         }
@@ -157,6 +170,15 @@ impl Flow<'_> {
         }
         Ok(chosen && same)
     }
+}
+
+/// What the row of a task says that the user skipped.
+const SKIPPED_BY_USER: &str = "skipped by the user";
+
+/// What a row says that the user skipped, or ended while it ran.
+pub(super) fn skipped_because(outcome: &JobOutcome) -> &'static str {
+    let ran = outcome.attempt > 0 && outcome.duration_s > 0.0;
+    if ran { "cancelled by the user" } else { SKIPPED_BY_USER }
 }
 
 /// Indices of the rows that a retry sets back.

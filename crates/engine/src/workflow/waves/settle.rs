@@ -1,6 +1,6 @@
 //! What a wave's runs come to: which of them may be merged, what the user has a say in, the merge, the rows (spec 70).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
@@ -19,6 +19,7 @@ use crate::ground::book::{Phase, TaskEntry, WaveBook};
 use crate::ground::{Observed, Trees, claims_success, forget, not_run_of, patch, some};
 use crate::registry;
 use crate::run::{Ended, Finished};
+use crate::store::SessionPaths;
 use crate::verify::Check;
 
 /// One run of the wave that ended.
@@ -298,7 +299,8 @@ impl Flow<'_> {
                     .hint(format!("run it again with `planex resume {} --retry {}`", trees.session, row.id)));
             };
             let observed = Observed::load(&dir)?.unwrap_or_default();
-            take(row, &outcome, &observed, entry);
+            let before = merged_before(&self.driver.session.paths, book, &row.id)?;
+            take(row, &outcome, &observed, entry, &before);
             if undone && entry.merged {
                 row.refuse("the wave was taken back");
             }
@@ -384,9 +386,27 @@ impl Verified for TaskRow {
     }
 }
 
-/// A row from its run, what planex observed, and what the merge said.
-fn take(row: &mut TaskRow, outcome: &JobOutcome, observed: &Observed, entry: &TaskEntry) {
-    row.take(outcome, observed.changed.iter().map(ToString::to_string).collect());
+/// What runs of a task in earlier waves changed that is still merged: red after the merge, then tried again.
+fn merged_before(paths: &SessionPaths, book: &WaveBook, task: &str) -> Result<BTreeSet<Utf8PathBuf>> {
+    let mut files = BTreeSet::new();
+    for earlier in WaveBook::load_all(paths)?.iter().filter(|earlier| earlier.seq < book.seq) {
+        let stands = matches!(earlier.phase, Phase::Written | Phase::Done);
+        let Some(entry) = earlier.tasks.get(task).filter(|entry| stands && entry.merged) else { continue };
+        files.extend(Observed::load(&paths.run(&entry.run))?.unwrap_or_default().changed);
+    }
+    Ok(files)
+}
+
+/// A row from its run, what planex observed (`before`: in runs that are merged already), and what the merge said.
+fn take(
+    row: &mut TaskRow,
+    outcome: &JobOutcome,
+    observed: &Observed,
+    entry: &TaskEntry,
+    before: &BTreeSet<Utf8PathBuf>,
+) {
+    let files: BTreeSet<&Utf8PathBuf> = before.iter().chain(&observed.changed).collect();
+    row.take(outcome, files.iter().map(ToString::to_string).collect());
     row.verify(&observed.checks);
     if let Some(reason) = &entry.failed {
         row.refuse(reason);
@@ -400,7 +420,7 @@ fn take(row: &mut TaskRow, outcome: &JobOutcome, observed: &Observed, entry: &Ta
 }
 
 /// Keeps the changes of a failed task, and says where in its row.
-fn keep_patch(trees: &Trees, paths: &crate::store::SessionPaths, row: &mut TaskRow, observed: &Observed) -> Result<()> {
+fn keep_patch(trees: &Trees, paths: &SessionPaths, row: &mut TaskRow, observed: &Observed) -> Result<()> {
     if !observed.has_changes() {
         return Ok(());
     }
