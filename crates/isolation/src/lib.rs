@@ -55,7 +55,7 @@ pub enum IsolationError {
         /// Which.
         name: String,
         /// Why not.
-        why: &'static str,
+        why: String,
     },
     /// A tree that is needed is gone.
     #[error("the task's tree {0} is gone")]

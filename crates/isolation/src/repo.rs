@@ -264,20 +264,44 @@ impl Repo {
         Ok(())
     }
 
-    /// Sets a branch from one commit to another; a new branch where `from` is the snapshot it begins with.
+    /// Whether a branch can take results: it is not there, or is at the commit `at`, where planex left it.
     ///
     /// # Errors
-    /// The branch is checked out, or is somewhere else than where planex left it; git refuses.
+    /// It is somewhere else, or checked out; another branch is in its way; git refuses.
+    pub fn check_branch(&self, name: &str, at: Option<&str>) -> Result<()> {
+        let refuse = |why: String| Err(IsolationError::Branch { name: name.to_owned(), why });
+        let format = "--format=%(objectname)%00%(refname:short)%00%(worktreepath)";
+        let branches = self.git.run(&["for-each-ref", format, "refs/heads/"], Vec::new())?;
+        for line in String::from_utf8_lossy(&branches).lines() {
+            let mut parts = line.split('\0');
+            let (Some(commit), Some(found), checked_out) = (parts.next(), parts.next(), parts.next()) else { continue };
+            if found != name {
+                // Branches are files below folders: one name cannot be both.
+                let below =
+                    |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with('/'));
+                if below(found, name) || below(name, found) {
+                    return refuse(format!("the branch `{found}` is in the way"));
+                }
+            } else if let Some(folder) = checked_out.filter(|folder| !folder.is_empty()) {
+                return refuse(format!("it exists, and is checked out in {folder}"));
+            } else if at != Some(commit) {
+                return refuse("it exists, with other commits than those that planex made".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets a branch from one commit to another; a new branch where `from` is the snapshot it begins with. One that is
+    /// at `to` already stays.
+    ///
+    /// # Errors
+    /// As [`Self::check_branch`].
     pub fn move_branch(&self, name: &str, from: &str, to: &str) -> Result<()> {
         let full = format!("refs/heads/{name}");
-        if self.git.head().is_ok_and(|head| matches!(head, Head::Commit { branch: Some(b), .. } if b == name)) {
-            return Err(IsolationError::Branch { name: name.to_owned(), why: "it is checked out" });
-        }
         let found = self.git.run(&["for-each-ref", "--format=%(objectname)", &full], Vec::new())?;
-        let found = String::from_utf8_lossy(&found).trim().to_owned();
-        if !found.is_empty() && found != from && found != to {
-            return Err(IsolationError::Branch { name: name.to_owned(), why: "it exists, with other commits" });
-        }
+        let found = String::from_utf8_lossy(&found).lines().next().unwrap_or_default().to_owned();
+        self.check_branch(name, Some(if found == to { to } else { from }))?;
+        // The old value is named: a branch that is moved in this very moment is not overwritten.
         self.git.run(&["update-ref", &full, to, &found], Vec::new())?;
         Ok(())
     }

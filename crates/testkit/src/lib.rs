@@ -6,12 +6,14 @@
 //! - [`ModelServer`], [`Script`], [`Rule`]: the real agents against a model that says what a test wants.
 //! - [`require_agent`]: the real agents that `cargo xtask agents` installed.
 //! - [`scripted`]: an agent of our own that misbehaves in every way that a script asks for.
+//! - [`waves`]: what tests of whole sessions share.
 
 mod bins;
 mod env;
 pub mod model;
 mod run;
 pub mod scripted;
+pub mod waves;
 
 pub use bins::{agents_dir, find_agent, require_agent, scripted_agent, workspace_bin};
 pub use env::TestEnv;

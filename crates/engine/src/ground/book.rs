@@ -81,9 +81,15 @@ pub struct WaveBook {
     pub into_tree: bool,
     /// Its tasks, by id, once their results are decided.
     pub tasks: BTreeMap<String, TaskEntry>,
-    /// Tasks whose wider scope the user accepted.
+    /// Runs whose wider scope the user accepted.
     #[serde(default)]
     pub widened: Vec<String>,
+    /// Runs that the user keeps out for what they changed outside of their scope.
+    #[serde(default)]
+    pub kept_out: Vec<String>,
+    /// Runs that count although commands that verify them could not be run.
+    #[serde(default)]
+    pub unverified: Vec<String>,
 }
 
 impl WaveBook {
@@ -91,8 +97,19 @@ impl WaveBook {
     #[must_use]
     pub fn begin(seq: u32, wave: u32, base: Snapshot, placed: Placed, into_tree: bool) -> Self {
         let integration = base.commit.clone();
-        let (tasks, widened) = (BTreeMap::new(), Vec::new());
-        Self { seq, wave, phase: Phase::Running, base, placed, integration, into_tree, tasks, widened }
+        Self {
+            seq,
+            wave,
+            phase: Phase::Running,
+            base,
+            placed,
+            integration,
+            into_tree,
+            tasks: BTreeMap::new(),
+            widened: Vec::new(),
+            kept_out: Vec::new(),
+            unverified: Vec::new(),
+        }
     }
 
     /// Names of its hidden refs: what its tasks started from, and what came out.

@@ -37,28 +37,27 @@ pub enum Ground {
 }
 
 impl Ground {
-    /// Decides for a session.
+    /// Decides for a session whose results go into `into`.
     ///
     /// # Errors
     /// Git refuses; or a tree per task was asked for, or results elsewhere than in the tree, and neither can be.
-    pub fn choose(engine: &Engine, session: &str, paths: &SessionPaths) -> Result<Self> {
-        let settings = &engine.settings.isolation;
-        let why = match settings.policy {
-            IsolationPolicy::None => "isolation none was asked for".to_owned(),
-            IsolationPolicy::Auto | IsolationPolicy::Worktree => match repository(engine)? {
-                Ok(repo) => return Ok(Self::Trees(Arc::new(Trees::new(engine, repo, session, paths)?))),
-                Err(absent) => absent.to_string(),
-            },
-        };
-        if settings.policy == IsolationPolicy::Worktree {
-            return Err(EngineError::usage(format!("tasks cannot have trees of their own: {why}"))
-                .hint("without --isolation worktree they work in this folder, all together"));
+    pub fn choose(engine: &Engine, session: &str, paths: &SessionPaths, into: Destination) -> Result<Self> {
+        match usable(engine, &into)? {
+            Ok(repo) => Ok(Self::Trees(Arc::new(Trees::new(engine, repo, session, paths, into)?))),
+            Err(why) => Ok(Self::Shared(why)),
         }
-        if settings.into != Destination::Tree {
-            return Err(EngineError::usage(format!("results cannot go into {}: {why}", settings.into))
-                .hint("leave --into away; results then go into this folder"));
+    }
+
+    /// Refuses what a new session could not do in the end, before anything runs.
+    ///
+    /// # Errors
+    /// As [`Self::choose`]; the branch that results are to go into is there already, or cannot be made.
+    pub fn check(engine: &Engine) -> Result<()> {
+        let into = &engine.settings.isolation.into;
+        match (usable(engine, into)?, into) {
+            (Ok(repo), Destination::Branch(name)) => Ok(repo.check_branch(name, None)?),
+            _ => Ok(()),
         }
-        Ok(Self::Shared(why))
     }
 
     /// The trees, where tasks have some.
@@ -69,6 +68,27 @@ impl Ground {
             Self::Trees(trees) => Some(trees),
         }
     }
+}
+
+/// The repository for trees, or why tasks work without.
+fn usable(engine: &Engine, into: &Destination) -> Result<std::result::Result<Repo, String>> {
+    let policy = engine.settings.isolation.policy;
+    let why = match policy {
+        IsolationPolicy::None => "isolation none was asked for".to_owned(),
+        IsolationPolicy::Auto | IsolationPolicy::Worktree => match repository(engine)? {
+            Ok(repo) => return Ok(Ok(repo)),
+            Err(absent) => absent.to_string(),
+        },
+    };
+    if policy == IsolationPolicy::Worktree {
+        return Err(EngineError::usage(format!("tasks cannot have trees of their own: {why}"))
+            .hint("without --isolation worktree they work in this folder, all together"));
+    }
+    if *into != Destination::Tree {
+        return Err(EngineError::usage(format!("results cannot go into {into}: {why}"))
+            .hint("leave --into away; results then go into this folder"));
+    }
+    Ok(Err(why))
 }
 
 /// The repository that tasks' trees are made from, with what the user protects left out; or why there is none.
@@ -102,6 +122,11 @@ pub(crate) fn forget(swap: &Utf8Path) -> Result<()> {
 
 impl From<planex_isolation::IsolationError> for EngineError {
     fn from(error: planex_isolation::IsolationError) -> Self {
-        Self::internal(error).hint("tasks can work in this folder, all together, with --isolation none")
+        match error {
+            planex_isolation::IsolationError::Branch { .. } => {
+                Self::usage(error.to_string()).hint("name another one with --into branch=NAME, or take that one away")
+            }
+            error => Self::internal(error).hint("tasks can work in this folder, all together, with --isolation none"),
+        }
     }
 }

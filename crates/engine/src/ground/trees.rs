@@ -40,13 +40,13 @@ impl Trees {
     ///
     /// # Errors
     /// There is no folder to make them in.
-    pub fn new(engine: &Engine, repo: Repo, session: &str, paths: &SessionPaths) -> Result<Self> {
+    pub fn new(engine: &Engine, repo: Repo, session: &str, paths: &SessionPaths, into: Destination) -> Result<Self> {
         let worktree = engine.settings.isolation.worktree.clone();
         let root = folder(engine)?.join(format!("{session}-{}", place_hash(paths.dir())));
         Ok(Self {
             repo,
             session: session.to_owned(),
-            into: engine.settings.isolation.into.clone(),
+            into,
             paths: paths.clone(),
             root,
             worktree,

@@ -1,9 +1,10 @@
 //! Agents that misbehave: each ends as specified, the session goes on, memory stays flat.
 
 use planex_testkit::TestEnv;
+use planex_testkit::waves::{nothing_left, planning, session, task};
 use serde_json::{Value, json};
 
-use crate::{column, nothing_left, planex, planning, project, said, session, task};
+use crate::{column, planex, project, said};
 
 /// Runs one misbehaving task T1 beside a good one T2, with a third that needs the good one.
 fn beside(actions: &Value, more: &str) -> (TestEnv, i32) {

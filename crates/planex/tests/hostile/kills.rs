@@ -8,9 +8,10 @@ use std::time::Duration;
 use planex_core::job::{JobOutcome, JobStatus};
 use planex_testkit::TestEnv;
 use planex_testkit::scripted::ScriptedAgent;
+use planex_testkit::waves::{left, nothing_left, planning, session, task};
 use serde_json::{Value, json};
 
-use crate::{column, left, nothing_left, planex, planning, project, said, session, task};
+use crate::{column, planex, project, said};
 
 /// Kills of one session before it may go on to its end.
 const PER_SESSION: usize = 5;

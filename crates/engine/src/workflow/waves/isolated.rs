@@ -19,6 +19,9 @@ use crate::ground::book::{Phase, WaveBook};
 use crate::ground::{Ground, Trees, Wave as Watched, WaveWatch, undo};
 use crate::run::{Finished, Next, Watch};
 
+/// Name of the option that keeps where results go.
+pub(super) const INTO: &str = "into";
+
 impl Flow<'_> {
     /// Where tasks work; decided once per walk. A session that began with trees stays with them: what its tasks made is
     /// nowhere else.
@@ -27,7 +30,7 @@ impl Flow<'_> {
             return Ok(ground.clone());
         }
         let session = &self.driver.session;
-        let ground = Ground::choose(self.engine, &session.id, &session.paths)?;
+        let ground = Ground::choose(self.engine, &session.id, &session.paths, self.destination()?)?;
         if ground.trees().is_none() && !WaveBook::load_all(&session.paths)?.is_empty() {
             return Err(EngineError::usage(format!(
                 "the tasks of {} have trees of their own, and now they cannot: {}",
@@ -41,6 +44,20 @@ impl Flow<'_> {
         }
         self.ground = Some(ground.clone());
         Ok(ground)
+    }
+
+    /// Where results go: where they went when the session began, also if a resume does not say so again.
+    fn destination(&self) -> Result<Destination> {
+        let (now, meta) = (&self.engine.settings.isolation.into, &self.driver.session.meta);
+        let Some(then) = meta.option_str(INTO) else { return Ok(now.clone()) };
+        let then: Destination = then.parse().map_err(|error: String| {
+            EngineError::internal(format!("{}: options.{INTO}: {error}", self.driver.session.paths.meta()))
+        })?;
+        if *now != Destination::Tree && *now != then {
+            return Err(EngineError::usage(format!("the results of {} go into {then}, not into {now}", meta.session))
+                .hint(format!("leave --into away, or say --into {then}")));
+        }
+        Ok(then)
     }
 
     /// Whether a change outside of a task's scope fails it.
@@ -91,6 +108,12 @@ impl Flow<'_> {
         let paths = self.driver.session.paths.clone();
         let mut books = WaveBook::load_all(&paths)?;
         let seq = books.last().map_or(1, |book| book.seq + 1);
+        let into_tree = trees.into == Destination::Tree;
+        if let Destination::Branch(name) = &trees.into {
+            // Before anything runs, not when its results have no place to go to.
+            let left = books.iter().rev().find(|book| matches!(book.phase, Phase::Written | Phase::Done));
+            trees.repo.check_branch(name, left.map(|book| book.integration.as_str()))?;
+        }
         if let Some(last) = books.last_mut().filter(|book| book.phase == Phase::Running) {
             if last.wave == wave {
                 return Ok(last.clone());
@@ -99,7 +122,6 @@ impl Flow<'_> {
             last.phase = Phase::Done;
             last.save(&paths)?;
         }
-        let into_tree = trees.into == Destination::Tree;
         let earlier = books.iter().rev().find(|book| matches!(book.phase, Phase::Written | Phase::Done));
         let base = match earlier.filter(|_| !into_tree) {
             // The user's tree stays as it was: waves build on each other elsewhere.

@@ -31,6 +31,7 @@ use planex_core::text::one_line;
 
 use crate::engine::{Driver, Engine};
 use crate::error::{EngineError, Result};
+use crate::ground::Ground;
 use crate::session::{Ending, Found, Meta, Session, Workflow};
 use crate::workflow::frame;
 
@@ -113,7 +114,7 @@ pub(crate) struct Flow<'e> {
     /// What was said on the way and belongs into the report.
     pub(super) notes: Vec<String>,
     /// Where tasks work, once that is decided.
-    pub(super) ground: Option<crate::ground::Ground>,
+    pub(super) ground: Option<Ground>,
 }
 
 /// Starts a new session and walks as far as it goes.
@@ -125,10 +126,12 @@ pub async fn start(engine: &Engine, start: Start) -> Result<WavesEnd> {
     if requirement.is_empty() {
         return Err(EngineError::usage("the requirement is empty").hint("say what is to be done, in quotes"));
     }
+    Ground::check(engine)?;
     let now = engine.clock.now();
     let wished = id::waves_session_id(&requirement, engine.zone.date(now));
     let mut meta = Meta::new(Workflow::Waves, wished, requirement, engine.zone.stamp(now));
     meta.options.insert("explore".to_owned(), start.explore.into());
+    meta.options.insert(isolated::INTO.to_owned(), engine.settings.isolation.into.to_string().into());
     let session = engine.create(meta)?;
     walk(engine, session, false, &Resume::default()).await
 }
@@ -249,7 +252,7 @@ impl Flow<'_> {
             Err(Leave::Interrupted) => (130, "interrupted", vec![resume], None, None),
             Err(Leave::Error(error)) => (error.exit_code(), "stopped", vec![resume], None, Some(error)),
         };
-        if let Some(trees) = self.ground.as_ref().and_then(crate::ground::Ground::trees)
+        if let Some(trees) = self.ground.as_ref().and_then(Ground::trees)
             && let Err(error) = trees.remove_all()
         {
             self.say(

@@ -48,8 +48,7 @@ impl Flow<'_> {
         if self.ask_about_scopes(&mut book, sheet, &ran)? == Scopes::Again {
             return Ok(());
         }
-        let missing = ran.iter().filter(|ran| claims_success(&ran.outcome));
-        self.ask_about_unverified(missing.map(|r| (r.task.clone(), not_run_of(&r.observed.checks))).collect())?;
+        self.ask_about_missing(&mut book, &ran)?;
         let failures: BTreeMap<String, Option<String>> =
             ran.iter().map(|ran| (ran.task.clone(), self.refusal(&book, ran))).collect();
         for ran in &ran {
@@ -82,45 +81,60 @@ impl Flow<'_> {
 
     /// Why nothing of a run is merged, beside what its own report says.
     fn refusal(&self, book: &WaveBook, ran: &Ran) -> Option<String> {
-        let enforce = self.enforces() && !book.widened.contains(&ran.task);
+        let enforce = self.enforces() && !book.widened.contains(&ran.outcome.run_id);
         ran.observed.refusal(enforce)
     }
 
     /// Asks once a wave what becomes of tasks that left their scope and did well otherwise. -y: they fail.
     fn ask_about_scopes(&mut self, book: &mut WaveBook, sheet: &Sheet<TaskRow>, ran: &[Ran]) -> Walk<Scopes> {
-        let left = |ran: &&Ran| claims_success(&ran.outcome) && self.refusal(book, ran).is_some();
-        let wide: Vec<(String, Vec<Utf8PathBuf>)> = ran
+        // An answer is for the run that was shown: one that waits for the next gate is not asked about again.
+        let wide: Vec<&Ran> = ran
             .iter()
-            .filter(left)
-            .filter(|ran| ran.observed.refused.is_empty())
-            .map(|ran| (ran.task.clone(), ran.observed.outside.clone()))
+            .filter(|ran| claims_success(&ran.outcome) && self.refusal(book, ran).is_some())
+            .filter(|ran| ran.observed.refused.is_empty() && !book.kept_out.contains(&ran.outcome.run_id))
             .collect();
         if wide.is_empty() {
             return Ok(Scopes::Settled);
         }
         let shown: Vec<(String, String, String)> = wide
             .iter()
-            .map(|(task, paths)| {
-                let scope = sheet.rows.iter().find(|row| row.id == *task).map(|row| row.scope.clone());
-                (task.clone(), scope.unwrap_or_default(), some(paths))
+            .map(|ran| {
+                let scope = sheet.rows.iter().find(|row| row.id == ran.task).map(|row| row.scope.clone());
+                (ran.task.clone(), scope.unwrap_or_default(), some(&ran.observed.outside))
             })
             .collect();
         let gate = gates::scopes(book.wave, &shown, self.engine.clock.now());
+        let runs = wide.iter().map(|ran| ran.outcome.run_id.clone());
         match self.ask(gate)?.as_str() {
-            "accept" => {
-                book.widened.extend(wide.into_iter().map(|(task, _)| task));
-                book.save(&self.driver.session.paths)?;
-                Ok(Scopes::Settled)
-            }
+            "accept" => book.widened.extend(runs),
             "again" => {
-                for (task, _) in wide {
-                    let base = planex_core::id::run_id(&self.driver.session.id, &task);
+                for ran in wide {
+                    let base = planex_core::id::run_id(&self.driver.session.id, &ran.task);
                     registry::supersede(&self.driver.session.paths, &base)?;
                 }
-                Ok(Scopes::Again)
+                return Ok(Scopes::Again);
             }
-            _ => Ok(Scopes::Settled),
+            _ => book.kept_out.extend(runs),
         }
+        book.save(&self.driver.session.paths)?;
+        Ok(Scopes::Settled)
+    }
+
+    /// Asks about runs of the wave whose commands could not be run; once for each.
+    fn ask_about_missing(&mut self, book: &mut WaveBook, ran: &[Ran]) -> Walk {
+        let asked = ran
+            .iter()
+            .filter(|ran| claims_success(&ran.outcome) && !book.unverified.contains(&ran.outcome.run_id))
+            .map(|ran| (ran, not_run_of(&ran.observed.checks)))
+            .filter(|(_, not_run)| !not_run.is_empty());
+        let (runs, missing): (Vec<String>, Vec<_>) =
+            asked.map(|(ran, not_run)| (ran.outcome.run_id.clone(), (ran.task.clone(), not_run))).unzip();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.ask_about_unverified(missing)?;
+        book.unverified.extend(runs);
+        Ok(book.save(&self.driver.session.paths)?)
     }
 
     /// Asks what commands mean that could not be run. -y: "not verified", and on it goes.
