@@ -3,8 +3,10 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use planex_isolation::{Merger, Repo, Written};
 use planex_sys::fs;
+use planex_sys::swap::Swap;
 use serde::{Deserialize, Serialize};
 
+use super::book::{Phase, WaveBook};
 use super::forget;
 use super::observed::some;
 use super::{Observed, Trees};
@@ -107,6 +109,7 @@ pub fn text(paths: &SessionPaths, patch: &Patch) -> Result<Vec<u8>> {
 /// It conflicts with what is in the tree (exit 5; the paths are named, nothing is written), or git or the disk fails.
 pub fn apply(repo: &Repo, session: &str, paths: &SessionPaths, patch: &Patch) -> Result<usize> {
     let scratch = paths.scratch();
+    settled(repo, session, paths)?;
     let now = repo.snapshot(session, "apply", &scratch)?;
     let merged = Merger::onto(repo, &patch.base, &now.commit, &scratch)?;
     let written = merge(merged, repo, patch, &paths.swap());
@@ -115,6 +118,17 @@ pub fn apply(repo: &Repo, session: &str, paths: &SessionPaths, patch: &Patch) ->
     let paths_written = written?;
     drop_patch(repo, session, paths, patch)?;
     Ok(paths_written)
+}
+
+/// What an earlier write of this session into the tree left is finished or taken back; one of a wave is the wave's.
+fn settled(repo: &Repo, session: &str, paths: &SessionPaths) -> Result<()> {
+    let open = WaveBook::load_all(paths)?.into_iter().any(|book| book.phase.is_open() || book.phase == Phase::Undoing);
+    if open {
+        return Err(EngineError::usage(format!("a wave of {session} is not written to its end yet"))
+            .hint(format!("go on with `planex resume {session}` first")));
+    }
+    Swap::recover(repo.top(), &paths.swap()).map_err(planex_isolation::IsolationError::from)?;
+    forget(&paths.swap())
 }
 
 fn merge(mut merger: Merger<'_>, repo: &Repo, patch: &Patch, swap: &Utf8Path) -> Result<usize> {

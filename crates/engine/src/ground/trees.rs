@@ -158,6 +158,17 @@ impl Trees {
         Ok(fs::rename(&idle.path, &self.root.join(task))?)
     }
 
+    /// Lets the commits of tasks go: all of them are merged, or kept as patches. Not while a wave's results wait.
+    ///
+    /// # Errors
+    /// Git refuses.
+    pub fn release_tasks(&self) -> Result<()> {
+        for name in self.repo.names(&self.session)?.iter().filter(|name| name.starts_with("t/")) {
+            self.repo.release(&self.session, name)?;
+        }
+        Ok(())
+    }
+
     /// Removes all trees of the session.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! `kill -9` of planex and of its whole process group at random instants of a run of twelve tasks.
+//! `kill -9` of planex and of its whole process group at random instants of a run of twelve tasks, each in a tree of its
+//! own, with merges into a tree that the user has changes in.
 //!
 //! `PLANEX_KILLS=100` sets how many kills there are in all; the default keeps the test short.
 
@@ -20,7 +21,11 @@ fn twelve() -> Vec<Value> {
     let first = (1..=4).map(|n| task(&format!("T{n}"), &[]));
     let second = (5..=8).map(|n| task(&format!("T{n}"), &[&format!("T{}", n - 4), "T1"]));
     let third = (9..=12).map(|n| task(&format!("T{n}"), &[&format!("T{}", n - 4)]));
-    first.chain(second).chain(third).collect()
+    let checked = |mut task: Value| {
+        task["execution_directives"] = json!(format!("$ test -s out/{}.txt", task["id"].as_str().unwrap()));
+        task
+    };
+    first.chain(second).chain(third).map(checked).collect()
 }
 
 /// Pseudo-random, so that a failure can be told by its seed; the instants themselves vary with the machine.
@@ -53,6 +58,10 @@ fn one_session(dice: &mut Dice, most: usize) -> usize {
         {"sleep_ms": 60}, {"write": {"path": "out/{id}.txt", "content": "{id}\n"}}, {"sleep_ms": 20}, "completed",
     ]}));
     let (env, agent) = project(&json!({ "rules": rules }), "");
+    env.write("src/main.rs", "fn main() { dirty() }\n");
+    env.write("notes.txt", "the user's\n");
+    let _ = env.git(&["add", "notes.txt"]);
+    env.write("notes.txt", "the user's, and more\n");
     let mut hits = 0;
     for round in 0..most {
         let mut run = planex(&env, &words(&go_on(&env))).spawn();
@@ -88,6 +97,27 @@ fn go_on(env: &TestEnv) -> Vec<String> {
     args.to_vec()
 }
 
+/// The user's tree, index and refs are those of a run that nobody disturbed.
+fn as_without_kills(env: &TestEnv) {
+    let status = env.git(&["status", "--porcelain", "-uall"]);
+    let made = (1..=12).map(|n| format!("?? out/T{n}.txt"));
+    let mut want: Vec<String> = [" M src/main.rs", "AM notes.txt"].map(str::to_owned).into_iter().chain(made).collect();
+    let mut lines: Vec<String> = status.lines().map(str::to_owned).collect();
+    want.sort();
+    lines.sort();
+    assert_eq!(lines, want);
+    assert_eq!(env.read("src/main.rs"), "fn main() { dirty() }\n");
+    assert_eq!(env.read("notes.txt"), "the user's, and more\n");
+    assert_eq!(env.git(&["show", ":notes.txt"]).trim(), "the user's");
+    let refs = env.git(&["for-each-ref", "--format=%(refname)"]);
+    let other = |name: &&str| !name.starts_with("refs/planex/") || !name.contains("/w/");
+    assert_eq!(refs.lines().filter(other).collect::<Vec<_>>(), ["refs/heads/main"], "{refs}");
+    assert!(!session(env).join(".planex/swap").exists(), "no write into the tree is left unfinished");
+    let trees = env.home().join(".cache/planex/trees");
+    let left: Vec<_> = std::fs::read_dir(&trees).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    assert!(left.is_empty(), "trees of tasks are gone: {left:?}");
+}
+
 fn words(args: &[String]) -> Vec<&str> {
     args.iter().map(String::as_str).collect()
 }
@@ -111,6 +141,7 @@ fn finish(env: &TestEnv, agent: &ScriptedAgent) {
         }
     }
     assert!(finished.values().all(|count| *count == 1), "each task completes once: {finished:?}");
+    as_without_kills(env);
     assert!(agent.runs().len() >= 15);
     for entry in std::fs::read_dir(session(env)).unwrap().flatten() {
         let name = entry.file_name().into_string().unwrap();

@@ -142,6 +142,25 @@ impl Flow<'_> {
         Ok(book)
     }
 
+    /// Clears up behind the walk: trees, and commits that nothing waits for any more.
+    pub(super) fn leave_ground(&mut self) {
+        let paths = self.driver.session.paths.clone();
+        let books = WaveBook::load_all(&paths).unwrap_or_default();
+        // Also where all was done already: the planex that did it may have been killed before this.
+        let ground = if books.is_empty() { self.ground.clone() } else { self.ground().ok() };
+        let Some(trees) = ground.as_ref().and_then(Ground::trees) else { return };
+        let clear = || -> Result<()> {
+            if books.iter().all(|book| matches!(book.phase, Phase::Done | Phase::Undone)) {
+                trees.release_tasks()?;
+            }
+            trees.remove_all()
+        };
+        if let Err(error) = clear() {
+            let text = format!("not all that tasks worked in is gone: {error}; planex doctor --fix removes it");
+            self.say(Level::Warning, text);
+        }
+    }
+
     /// Finishes a wave whose merge an earlier planex had begun.
     pub(super) async fn conclude_open(&mut self) -> Walk {
         let books = WaveBook::load_all(&self.driver.session.paths)?;

@@ -252,14 +252,7 @@ impl Flow<'_> {
             Err(Leave::Interrupted) => (130, "interrupted", vec![resume], None, None),
             Err(Leave::Error(error)) => (error.exit_code(), "stopped", vec![resume], None, Some(error)),
         };
-        if let Some(trees) = self.ground.as_ref().and_then(Ground::trees)
-            && let Err(error) = trees.remove_all()
-        {
-            self.say(
-                Level::Warning,
-                format!("the tasks' trees are not all gone: {error}; planex doctor --fix removes them"),
-            );
-        }
+        self.leave_ground();
         let usage = self.usage();
         self.driver.events.emit(EventKind::SessionFinished { status: status.to_owned(), exit, usage });
         let flushed = self.driver.events.flush();

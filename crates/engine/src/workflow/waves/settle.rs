@@ -268,10 +268,7 @@ impl Flow<'_> {
             book.phase = Phase::Done;
             book.save(&self.driver.session.paths)?;
         }
-        for task in book.tasks.keys() {
-            trees.repo.release(&trees.session, &format!("t/{task}"))?;
-        }
-        Ok(())
+        Ok(trees.release_tasks()?)
     }
 
     /// A write that a killed planex had begun is finished or taken back; `false`: the merge has to be done again.
