@@ -76,12 +76,6 @@ fn os_path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// A name that git accepts as part of a ref: ids of sessions and tasks. Git refuses `..`, a dot in front and `.lock` at
-/// the end; an id holds no `%`, so that this stays unambiguous.
-pub(crate) fn ref_part(id: &str) -> String {
-    id.replace('.', "%2E")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,11 +91,5 @@ mod tests {
         assert!(!path.is_below(b"packages/we"));
         let parents: Vec<&[u8]> = path.parents().collect();
         assert_eq!(parents, [&b"packages"[..], b"packages/web", b"packages/web/src"]);
-    }
-
-    #[test]
-    fn parts_of_refs_hold_no_dot() {
-        assert_eq!(ref_part("wpp-20260228-認証"), "wpp-20260228-認証");
-        assert_eq!(ref_part(".a..lock"), "%2Ea%2E%2Elock");
     }
 }

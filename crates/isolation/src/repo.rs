@@ -1,4 +1,4 @@
-//! The user's repository: what is asked of it, and the commits and hidden refs that planex adds.
+//! The user's repository: what is asked of it, and the commits that planex adds; its hidden refs are in [`crate::refs`].
 
 use std::sync::Arc;
 
@@ -9,7 +9,6 @@ use planex_sys::git::{self, Git, Head, Plumbing, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::diff;
-use crate::names::ref_part;
 use crate::scan::{Limits, Scan, scan};
 use crate::{Change, IsolationError, LeftOut, RepoPath, Result};
 
@@ -200,70 +199,6 @@ impl Repo {
         self.git.plumbing(&self.git.toplevel, &scratch.join("no-index"))
     }
 
-    /// Holds a commit by the hidden ref `refs/planex/{session}/{name}`, so that no `gc` of the user's takes it.
-    ///
-    /// # Errors
-    /// Git refuses.
-    pub fn keep(&self, session: &str, name: &str, commit: &str) -> Result<()> {
-        self.git.run(&["update-ref", &ref_name(session, name), commit], Vec::new())?;
-        Ok(())
-    }
-
-    /// The commit that a hidden ref holds.
-    ///
-    /// # Errors
-    /// Git refuses.
-    pub fn kept(&self, session: &str, name: &str) -> Result<Option<String>> {
-        let name = ref_name(session, name);
-        let refs = self.git.run(&["for-each-ref", "--format=%(objectname)", &name], Vec::new())?;
-        let text = String::from_utf8_lossy(&refs);
-        Ok(text.lines().next().map(str::to_owned))
-    }
-
-    /// Lets a hidden ref go; an absent one is fine.
-    ///
-    /// # Errors
-    /// Git refuses.
-    pub fn release(&self, session: &str, name: &str) -> Result<()> {
-        self.git.run(&["update-ref", "-d", &ref_name(session, name)], Vec::new())?;
-        Ok(())
-    }
-
-    /// The names of a session's hidden refs.
-    ///
-    /// # Errors
-    /// Git refuses.
-    pub fn names(&self, session: &str) -> Result<Vec<String>> {
-        let front = format!("refs/planex/{}/", ref_part(session));
-        let refs = self.git.run(&["for-each-ref", "--format=%(refname)", &front], Vec::new())?;
-        let text = String::from_utf8_lossy(&refs).into_owned();
-        Ok(text.lines().filter_map(|line| line.strip_prefix(&front)).map(|name| name.replace("%2E", ".")).collect())
-    }
-
-    /// Sessions that have hidden refs.
-    ///
-    /// # Errors
-    /// Git refuses.
-    pub fn sessions_with_refs(&self) -> Result<Vec<String>> {
-        let refs = self.git.run(&["for-each-ref", "--format=%(refname)", "refs/planex/"], Vec::new())?;
-        let text = String::from_utf8_lossy(&refs).into_owned();
-        let sessions = text.lines().filter_map(|line| line.strip_prefix("refs/planex/")?.split('/').next());
-        let mut sessions: Vec<String> = sessions.map(|part| part.replace("%2E", ".")).collect();
-        sessions.dedup();
-        Ok(sessions)
-    }
-
-    /// Lets all hidden refs of a session go.
-    ///
-    /// # Errors
-    /// Git refuses.
-    pub fn release_all(&self, session: &str) -> Result<()> {
-        for name in self.names(session)? {
-            self.release(session, &name)?;
-        }
-        Ok(())
-    }
-
     /// Whether a branch can take results: it is not there, or is at the commit `at`, where planex left it.
     ///
     /// # Errors
@@ -347,12 +282,6 @@ impl std::fmt::Debug for Repo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Repo").field("git", &self.git).field("prefix", &self.prefix).finish_non_exhaustive()
     }
-}
-
-/// Ref of one of a session's commits.
-fn ref_name(session: &str, name: &str) -> String {
-    let name: Vec<String> = name.split('/').map(ref_part).collect();
-    format!("refs/planex/{}/{}", ref_part(session), name.join("/"))
 }
 
 /// Copies an index with its time: with a new one git would take files that changed right before for unchanged.

@@ -82,6 +82,11 @@ pub(crate) struct CliError {
 pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
 
 impl CliError {
+    /// What went wrong, for a sentence around it.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// An error of `kind`.
     pub(crate) fn new(kind: Exit, message: impl Display) -> Self {
         Self { kind, message: message.to_string(), faults: Vec::new(), hints: Vec::new() }

@@ -11,6 +11,7 @@ use planex_core::settings::trust::{TrustedParts, Why, trusted_parts};
 use planex_core::text::one_line;
 use planex_core::time::Zone;
 use planex_engine::gate::ApprovalStore;
+use planex_engine::ground::Upkeep;
 use planex_engine::project::Project;
 use planex_engine::trust::{self, TrustStore};
 
@@ -73,6 +74,15 @@ pub(crate) fn trust_store(folders: &Folders) -> Result<TrustStore> {
 /// Where answers are vouched for.
 pub(crate) fn approvals(folders: &Folders) -> ApprovalStore {
     ApprovalStore::new(folders.data.as_ref().map(|folder| folder.join("approvals")))
+}
+
+/// What looks after the project's repository and the trees of tasks.
+///
+/// # Errors
+/// Git refuses.
+pub(crate) fn upkeep(setup: &Setup, context: &Context) -> Result<Upkeep> {
+    let root = setup.settings().isolation.worktree.root.as_deref();
+    Ok(Upkeep::new(&setup.project.root, &context.env, root, setup.folders.cache.as_deref())?)
 }
 
 /// The project, for commands that need no settings.

@@ -2,13 +2,14 @@
 //!
 //! [`Ground::choose`] decides once per walk. [`Trees`] makes and collects the trees of one session; [`WaveWatch`] is the
 //! bridge from runs to them; [`book`] remembers on disk how far each wave has come, so that a kill at any instant is
-//! finished or taken back; [`undo`] and [`patch`] work from what the book says.
+//! finished or taken back; [`undo`] and [`patch`] work from what the book says; [`Upkeep`] takes away what sessions leave.
 
 pub mod book;
 mod observed;
 pub mod patch;
 mod trees;
 pub mod undo;
+mod upkeep;
 mod watch;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use planex_isolation::{Absent, Repo};
 pub use observed::Observed;
 pub(crate) use observed::{claims_success, contradiction, not_run_of, some};
 pub use trees::Trees;
+pub use upkeep::{Leftover, Upkeep};
 pub(crate) use watch::{Wave, WaveWatch};
 
 use crate::engine::Engine;

@@ -19,6 +19,9 @@ const TREES: &str = "trees";
 /// Folder beside a session's trees for planex's notes on them; no task has such an id.
 const OWN: &str = ".own";
 
+/// File in there that names the session's folder; no task has such an id either.
+const OF: &str = ".session";
+
 /// The trees of one session's tasks.
 #[derive(Debug)]
 pub struct Trees {
@@ -42,7 +45,7 @@ impl Trees {
     /// There is no folder to make them in.
     pub fn new(engine: &Engine, repo: Repo, session: &str, paths: &SessionPaths, into: Destination) -> Result<Self> {
         let worktree = engine.settings.isolation.worktree.clone();
-        let root = folder(engine)?.join(format!("{session}-{}", place_hash(paths.dir())));
+        let root = root_of(&folder(engine)?, session, paths.dir());
         Ok(Self {
             repo,
             session: session.to_owned(),
@@ -95,6 +98,8 @@ impl Trees {
     pub fn make(&self, task: &str, commit: &str, placed: &Placed) -> Result<TaskTree> {
         fs::create_dir_all(&self.root.join(OWN))?;
         fs::set_private(&self.root)?;
+        // Whose trees these are, for whoever finds them after a kill.
+        fs::write_atomic(&self.root.join(OWN).join(OF), self.paths.dir().as_str().as_bytes())?;
         self.take_over(task)?;
         let spec = self.spec(task, commit, placed);
         let tree = TaskTree::create(&self.repo, spec)?;
@@ -189,18 +194,42 @@ impl Trees {
 ///
 /// # Errors
 /// There is neither.
-pub(crate) fn folder(engine: &Engine) -> Result<Utf8PathBuf> {
-    let configured = engine.settings.isolation.worktree.root.as_ref();
-    if let Some(root) = configured {
-        return Ok(engine.project.root.join(root));
-    }
-    engine.cache.as_ref().map(|cache| cache.join(TREES)).ok_or_else(|| {
+fn folder(engine: &Engine) -> Result<Utf8PathBuf> {
+    let configured = engine.settings.isolation.worktree.root.as_deref();
+    let mut folders = folders(&engine.project.root, configured, engine.cache.as_deref());
+    folders.next().ok_or_else(|| {
         EngineError::usage("there is no cache folder for tasks' trees: neither HOME nor XDG_CACHE_HOME is set")
             .hint("set worktree.root, or use --isolation none")
     })
 }
 
-/// A session of the same name in another project has other trees.
-fn place_hash(dir: &Utf8Path) -> String {
-    Sha256::digest(dir.as_str()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+/// The folders that can hold trees, the one that is used now in front.
+pub(super) fn folders(
+    project: &Utf8Path,
+    configured: Option<&str>,
+    cache: Option<&Utf8Path>,
+) -> impl Iterator<Item = Utf8PathBuf> {
+    let configured = configured.map(|root| project.join(root));
+    configured.into_iter().chain(cache.map(|cache| cache.join(TREES)))
+}
+
+/// The folder of one session's trees. A session of the same name in another project has another one.
+pub(super) fn root_of(folder: &Utf8Path, session: &str, dir: &Utf8Path) -> Utf8PathBuf {
+    let place: String = Sha256::digest(dir.as_str()).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    folder.join(format!("{session}-{place}"))
+}
+
+/// The session's folder of all trees in such a folder, each with its own.
+///
+/// # Errors
+/// The folder cannot be listed.
+pub(super) fn all(folder: &Utf8Path) -> Result<Vec<(Utf8PathBuf, Utf8PathBuf)>> {
+    if !fs::is_dir(folder) {
+        return Ok(Vec::new());
+    }
+    let of = |root: Utf8PathBuf| {
+        let session = fs::read_to_string(&root.join(OWN).join(OF)).ok()?;
+        Some((root, Utf8PathBuf::from(session)))
+    };
+    Ok(fs::list(folder)?.into_iter().filter_map(|entry| of(entry.path)).collect())
 }

@@ -146,6 +146,7 @@ pub(crate) fn brief_lock(path: &Utf8Path, command: &str, now: Timestamp) -> Resu
     }
 }
 
-fn holder(command: &str, now: Timestamp) -> Holder {
+/// This process, as a lock names it.
+pub(crate) fn holder(command: &str, now: Timestamp) -> Holder {
     Holder { pid: std::process::id(), host: program::host_name(), command: command.to_owned(), since: now }
 }

@@ -1,5 +1,7 @@
 //! `planex doctor`.
 
+mod leftovers;
+
 use planex_agents::Probe;
 use planex_engine::session::{self, SessionStatus};
 use planex_engine::{registry, session::Session};
@@ -144,6 +146,7 @@ fn checks_with_settings(args: &DoctorArgs, context: &Context) -> Result<Vec<Find
         ));
     }
     findings.extend(sessions(args, &setup)?);
+    findings.extend(leftovers::look(args.fix, &setup, context));
     Ok(findings)
 }
 

@@ -93,6 +93,10 @@ fn list(found: &Found, ui: &mut Ui) -> Result<Exit> {
 
 fn change(setup: Setup, found: &Found, task: &str, context: &Context, ui: &mut Ui, apply: bool) -> Result<Exit> {
     let patch = patch::find(&found.paths(), task)?;
+    if found.archived && apply {
+        let hint = format!("planex patch show {} {task} | git apply --3way", found.id);
+        return Err(CliError::usage(format!("{} is in the archive", found.id)).hint(hint));
+    }
     let host = Host::new(setup, context, ui, "patch")?;
     let session = Session::open(found, "planex patch", host.engine.clock.now())?;
     let repo = ground::repository(&host.engine)?.map_err(|absent| CliError::usage(absent.to_string()))?;

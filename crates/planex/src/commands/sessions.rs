@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
 use crate::folders::Folders;
-use crate::setup::{approvals, project, shown};
+use crate::setup::{Setup, approvals, project, shown, upkeep};
 use crate::ui::Ui;
 use crate::ui::select::confirm;
 use crate::ui::size::bytes;
@@ -71,6 +71,7 @@ pub(crate) fn run(args: &SessionsArgs, context: &Context, ui: &mut Ui) -> Result
         SessionsCommand::Archive { session } => {
             let found = exact(&root, session, context.common.yes || !ui.is_interactive())?;
             let path = session::archive(&root, &found, &approvals, now)?;
+            release([&found], context, ui);
             ui.result(format_args!("{} is in {}", found.id, shown(&path, &context.dir)));
             Ok(Exit::Done)
         }
@@ -81,7 +82,7 @@ pub(crate) fn run(args: &SessionsArgs, context: &Context, ui: &mut Ui) -> Result
         SessionsCommand::Prune { older_than, keep } => {
             let older_than = parse_duration(older_than).map_err(CliError::usage)?;
             let limits = PruneLimits { older_than: Some(older_than), keep: *keep, dry_run: context.common.dry_run };
-            prune(&root, limits, &approvals, ui)
+            prune(&root, limits, &approvals, context, ui)
         }
     }
 }
@@ -200,15 +201,45 @@ fn delete(found: &Found, approvals: &ApprovalStore, context: &Context, ui: &mut 
         }
     }
     let freed = session::delete(found, approvals, planex_sys::clock::now())?;
+    release([found], context, ui);
     ui.result(format_args!("{} is deleted ({})", found.id, bytes(freed)));
     Ok(Exit::Done)
 }
 
-fn prune(root: &camino::Utf8Path, limits: PruneLimits, approvals: &ApprovalStore, ui: &mut Ui) -> Result<Exit> {
+/// Lets go what sessions had outside of their folders. They are gone already: what fails here is said, and left to
+/// `planex doctor --fix`.
+fn release<'a>(sessions: impl IntoIterator<Item = &'a Found>, context: &Context, ui: &mut Ui) {
+    let released = || -> Result<()> {
+        let upkeep = upkeep(&Setup::read(context)?, context)?;
+        // An archived one has let go already, and a new one may have its name.
+        sessions
+            .into_iter()
+            .filter(|found| !found.archived)
+            .try_for_each(|found| Ok(upkeep.release(&found.id, &found.dir)?))
+    };
+    if let Err(error) = released() {
+        ui.warning(format_args!(
+            "hidden refs or trees of tasks may be left: {}; planex doctor --fix removes them",
+            error.message()
+        ));
+    }
+}
+
+fn prune(
+    root: &camino::Utf8Path,
+    limits: PruneLimits,
+    approvals: &ApprovalStore,
+    context: &Context,
+    ui: &mut Ui,
+) -> Result<Exit> {
     let before: u64 = session::list(root)?.iter().map(|summary| summary.size).sum();
     let pruned = session::prune(root, limits, approvals, planex_sys::clock::now())?;
     let mut freed = 0;
     let mut failed = false;
+    let mut gone = pruned.iter().filter(|one| one.error.is_none() && !limits.dry_run).peekable();
+    if gone.peek().is_some() {
+        release(gone.map(|one| &one.summary.found), context, ui);
+    }
     for one in &pruned {
         let id = &one.summary.found.id;
         match &one.error {

@@ -24,6 +24,12 @@ pub(crate) fn run(args: &UndoArgs, context: &Context, ui: &mut Ui) -> Result<Exi
     context.refuse_inside_job("undo")?;
     let setup = Setup::read(context)?;
     let found = session::find(&setup.project.root, &args.session, None)?;
+    if found.archived {
+        return Err(CliError::usage(format!(
+            "{} is in the archive: what its waves can be taken back by is gone",
+            found.id
+        )));
+    }
     let host = Host::new(setup, context, ui, "undo")?;
     let session = Session::open(&found, "planex undo", host.engine.clock.now())?;
     let repo = ground::repository(&host.engine)?.map_err(|absent| CliError::usage(absent.to_string()))?;

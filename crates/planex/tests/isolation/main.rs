@@ -5,6 +5,7 @@
 mod claims;
 mod gates;
 mod into;
+mod keep;
 mod requests;
 mod undo;
 mod wave;
