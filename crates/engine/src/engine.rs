@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use planex_agents::{ANY_AGENT, AgentRef, AgentSet, McpServer};
 use planex_core::id;
-use planex_core::job::{JobSpec, Mode, Role};
+use planex_core::job::{JobSpec, Mode, Role, Usage};
 use planex_core::mask::Masker;
 use planex_core::settings::Settings;
 use planex_core::time::Zone;
@@ -336,6 +336,12 @@ impl Driver {
     /// Keeps what a dispatcher counted, so that the next one goes on from there. Call it after each batch.
     pub fn account(&mut self, dispatcher: &Dispatcher) {
         self.dispatch.budget = dispatcher.budget().clone();
+    }
+
+    /// Tokens and money of the session so far, by what was accounted.
+    #[must_use]
+    pub fn used(&self) -> Usage {
+        self.dispatch.budget.used()
     }
 
     /// A job of this session with everything that settings say about its role. Prompt, schema and item are the caller's.

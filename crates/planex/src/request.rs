@@ -3,7 +3,8 @@
 use planex_core::suggest;
 use planex_core::text::one_line;
 use planex_engine::requests::{self, Request};
-use planex_engine::session::{self, Found, SessionStatus};
+use planex_engine::session::{self, Found, SessionStatus, Workflow};
+use planex_engine::workflow::fanout;
 
 use crate::context::Context;
 use crate::error::{CliError, Exit, Result};
@@ -56,6 +57,9 @@ pub(crate) fn require_task(found: &Found, task: &str) -> Result<()> {
 
 /// Ids of the rows in the session's tables.
 fn tasks_of(found: &Found) -> Vec<String> {
+    if found.workflow == Workflow::Fanout {
+        return fanout::row_ids(found).unwrap_or_default();
+    }
     let paths = found.paths();
     [paths.tasks_csv(), paths.explore_csv()]
         .iter()

@@ -82,10 +82,11 @@ pub(crate) fn fanout(report: &FanoutReport, context: &Context, ui: &mut Ui) -> R
     let counts = report.counts;
     ui.result(format_args!("\nSession      {}", report.session));
     ui.result(format_args!(
-        "Rows         {}/{} completed, {} failed, {} pending",
+        "Rows         {}/{} completed, {} failed, {} skipped, {} pending",
         counts.completed,
         counts.total(),
-        counts.failed + counts.skipped,
+        counts.failed,
+        counts.skipped,
         counts.pending
     ));
     let tokens = thousands(report.usage.total_tokens());

@@ -60,8 +60,14 @@ impl std::fmt::Debug for Dispatcher {
     }
 }
 
+impl std::fmt::Debug for Batch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Batch").field("jobs", &self.jobs.len()).field("stop", &self.stop).finish_non_exhaustive()
+    }
+}
+
 /// A batch on its way.
-pub(super) struct Batch {
+pub struct Batch {
     pub(super) jobs: Vec<Arc<JobRequest>>,
     /// Attempts of each job so far, those of earlier planexes included.
     pub(super) attempts: Vec<u32>,
@@ -109,7 +115,18 @@ impl Dispatcher {
     where
         F: FnMut(Finished) -> Result<Next> + Send,
     {
-        let mut batch = self.enqueue(jobs, &mut each)?;
+        let batch = self.enqueue(jobs, &mut each)?;
+        self.finish(batch, each).await
+    }
+
+    /// Drives what [`Self::enqueue`] made to its end; see [`Self::run`].
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub async fn finish<F>(&mut self, mut batch: Batch, mut each: F) -> Result<BatchReport>
+    where
+        F: FnMut(Finished) -> Result<Next> + Send,
+    {
         let driven = self.drive(&mut batch, &mut each).await;
         if driven.is_err() {
             batch.end.cancel();
@@ -121,7 +138,11 @@ impl Dispatcher {
         Ok(BatchReport { open: batch.queue.open(), stop: batch.stop })
     }
 
-    fn enqueue<F>(&self, jobs: Vec<JobRequest>, each: &mut F) -> Result<Batch>
+    /// The first half of [`Self::run`]: gives the outcomes of earlier planexes to `each` and starts nothing.
+    ///
+    /// # Errors
+    /// `each` failed, or what earlier planexes left cannot be read.
+    pub fn enqueue<F>(&self, jobs: Vec<JobRequest>, each: &mut F) -> Result<Batch>
     where
         F: FnMut(Finished) -> Result<Next> + Send,
     {

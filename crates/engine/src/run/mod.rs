@@ -24,7 +24,7 @@ use planex_core::job::{Cause, JobOutcome, JobSpec};
 use tokio_util::sync::CancellationToken;
 
 pub use budget::BudgetState;
-pub use dispatch::{Dispatcher, Parts};
+pub use dispatch::{Batch, Dispatcher, Parts};
 pub use executor::{Execution, Executor, LocalExecutor, Running};
 pub use limits::LimitBook;
 

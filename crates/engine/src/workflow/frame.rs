@@ -1,8 +1,11 @@
 //! What every workflow does alike around its own steps: taking up a session and closing it.
 
+use planex_core::id;
+
 use crate::engine::Engine;
 use crate::error::{EngineError, ErrorKind, Result};
-use crate::requests;
+use crate::registry;
+use crate::requests::{self, Request};
 use crate::session::{Ending, Found, Session};
 
 /// Takes up a session that is there; `command` says in the lock what this process does. Nothing is written about it yet:
@@ -22,7 +25,23 @@ pub(super) fn take_up(engine: &Engine, found: &Found, command: &str, reopen: boo
         requests::forget_cancels(&session.paths)?;
     }
     session.meta.ended = None;
+    forget_heeded(&session)?;
     Ok(session)
+}
+
+/// Removes requests to skip whose effect is on disk: left there, they would undo a retry.
+fn forget_heeded(session: &Session) -> Result<()> {
+    for placed in requests::waiting(&session.paths)? {
+        let (Request::Skip { tasks } | Request::Cancel { tasks }) = &placed.request else { continue };
+        let mut heeded = !tasks.is_empty();
+        for task in tasks {
+            heeded &= registry::skipped(&session.paths, &id::run_id(&session.id, task))?.is_some();
+        }
+        if heeded {
+            placed.done()?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes how a session ended.
@@ -32,5 +51,6 @@ pub(super) fn take_up(engine: &Engine, found: &Found, command: &str, reopen: boo
 pub(super) fn close(session: &mut Session, ending: Ending) -> Result<()> {
     session.meta.ended = Some(ending);
     session.save()?;
-    if ending == Ending::Cancelled { requests::forget_cancels(&session.paths) } else { Ok(()) }
+    // A session that has ended is cancelled no more.
+    requests::forget_cancels(&session.paths)
 }

@@ -9,6 +9,8 @@ use planex_core::csv::Table;
 use planex_core::job::Mode;
 use planex_core::settings::{AgentSettings, Concurrency, Settings};
 use planex_engine::project::Project;
+use planex_engine::requests::{self, Request};
+use planex_engine::session::{self, Found, SessionStatus};
 use planex_engine::workflow::fanout::{self, FanoutOptions, FanoutReport, Source};
 use planex_engine::{Engine, EngineError};
 use planex_sys::env::Environment;
@@ -44,10 +46,10 @@ impl Bench {
         settings.limits.grace = Duration::from_millis(200);
         let options = FanoutOptions {
             input: root.join("jobs.csv"),
-            instruction: Source { name: "template.md".to_owned(), text: "Look at {id}".to_owned() },
+            instruction: Source { name: "template.md".to_owned(), text: "Look at {id}".to_owned(), path: None },
             id_column: Some("id".to_owned()),
             output: None,
-            schema: Some(Source { name: "schema.json".to_owned(), text: SCHEMA.to_owned() }),
+            schema: Some(Source { name: "schema.json".to_owned(), text: SCHEMA.to_owned(), path: None }),
             mode: Mode::Analysis,
             retries: 0,
         };
@@ -88,6 +90,64 @@ impl Bench {
         let table = self.output();
         assert!(table.index(name).is_some(), "no column {name} in {:?}", table.columns);
         (0..table.rows.len()).map(|row| table.cell(row, name).unwrap().to_owned()).collect()
+    }
+
+    /// Waits until something is so.
+    ///
+    /// # Panics
+    /// It never is.
+    pub(crate) async fn until(&self, is: impl Fn() -> bool) {
+        for _ in 0..3000 {
+            if is() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("what was waited for never came");
+    }
+
+    /// The session that runs, else the newest one: those of one second have no order.
+    pub(crate) fn found(&self) -> Found {
+        let mut all = session::find_all(&self.root).unwrap();
+        let runs = |found: &Found| matches!(session::status_of(&found.paths(), None), SessionStatus::Running(_));
+        let running = all.iter().position(runs).unwrap_or(0);
+        all.remove(running)
+    }
+
+    /// Leaves a request for the newest session.
+    pub(crate) fn asks(&self, request: &Request) {
+        requests::place(&self.found().paths(), request, planex_sys::clock::now()).unwrap();
+    }
+
+    /// Requests of the newest session that wait.
+    pub(crate) fn asked(&self) -> usize {
+        requests::waiting(&self.found().paths()).unwrap().len()
+    }
+
+    /// A new session, of which `request` is asked as soon as the first row has answered or noted that it runs.
+    pub(crate) async fn run_and_ask(&self, request: Request) -> FanoutReport {
+        let before = self.ran().len();
+        let asking = async {
+            self.until(|| self.ran().len() > before).await;
+            self.asks(&request);
+        };
+        let (report, ()) = tokio::join!(self.run(), asking);
+        report.unwrap()
+    }
+
+    /// Goes on with the newest session.
+    pub(crate) async fn resume(&self, retry: Option<&[String]>, reopen: bool) -> Result<FanoutReport, EngineError> {
+        fanout::resume(&self.engine(), &self.found(), retry, reopen).await
+    }
+
+    /// `--continue`.
+    pub(crate) async fn go_on(&self) -> Result<FanoutReport, EngineError> {
+        fanout::go_on(&self.engine(), &self.options).await
+    }
+
+    /// The journal of the newest session.
+    pub(crate) fn journal(&self) -> String {
+        std::fs::read_to_string(self.found().paths().journal()).unwrap()
     }
 
     /// How often the script ran for each line of `ran.txt`.

@@ -8,7 +8,9 @@
     reason = "a test: a panic is its way to fail"
 )]
 
+mod asked;
 mod bench;
+mod kept;
 mod many;
 mod resume;
 mod rows;

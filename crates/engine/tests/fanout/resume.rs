@@ -48,7 +48,7 @@ async fn a_run_that_is_cut_off_anywhere_is_finished_by_resume() {
 }
 
 /// The lock of the dropped run goes with its last task, which may take a moment.
-async fn resume_until_free(bench: &Bench, found: &session::Found) -> fanout::FanoutReport {
+pub(crate) async fn resume_until_free(bench: &Bench, found: &session::Found) -> fanout::FanoutReport {
     for _ in 0..200 {
         match fanout::resume(&bench.engine(), found, None, false).await {
             Ok(report) => return report,
@@ -125,12 +125,12 @@ async fn ctrl_c_keeps_what_is_done() {
     let (csv, _) = rows(30);
     let bench = Bench::new(&csv, NOTING).concurrency(2);
     let engine = bench.engine();
-    let cancel = engine.cancel.clone();
-    tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(150)).await;
-        cancel.interrupt();
-    });
-    let report = fanout::run(&engine, &bench.options).await.unwrap();
+    let interrupt = async {
+        bench.until(|| bench.ran().len() >= 2).await;
+        engine.cancel.interrupt();
+    };
+    let (report, ()) = tokio::join!(fanout::run(&engine, &bench.options), interrupt);
+    let report = report.unwrap();
     assert_eq!((report.exit, report.status), (130, "interrupted"));
     assert!(report.counts.pending > 0 && report.counts.failed == 0, "{:?}", report.counts);
     let found = session::find(&bench.root, &report.session, None).unwrap();

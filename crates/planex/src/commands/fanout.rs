@@ -77,8 +77,9 @@ pub(crate) fn run(args: &FanoutArgs, context: &Context, ui: &mut Ui) -> Result<E
 
 fn options(args: &FanoutArgs, context: &Context) -> Result<FanoutOptions> {
     let source = |path: &Utf8PathBuf| -> Result<Source> {
-        let text = if path == "-" { input::from_stdin()? } else { input::from_file(&context.path(path))? };
-        Ok(Source { name: path.to_string(), text })
+        let file = (path != "-").then(|| context.path(path));
+        let text = file.as_ref().map_or_else(input::from_stdin, |file| input::from_file(file))?;
+        Ok(Source { name: path.to_string(), text, path: file })
     };
     Ok(FanoutOptions {
         input: context.path(&args.jobs),

@@ -41,6 +41,8 @@ pub struct Source {
     pub name: String,
     /// Its text.
     pub text: String,
+    /// Where it was read from, absolute; `None`: from no file.
+    pub path: Option<Utf8PathBuf>,
 }
 
 /// One row, checked.
@@ -64,16 +66,20 @@ pub(super) struct Prepared {
     pub(super) output: Utf8PathBuf,
 }
 
-/// Reads and checks everything; every fault is listed, nothing is started.
-pub(super) fn prepare(options: &FanoutOptions) -> Result<Prepared> {
+/// The bytes of the input.
+pub(super) fn read(options: &FanoutOptions) -> Result<Vec<u8>> {
+    fs::read(&options.input).map_err(|error| {
+        EngineError::new(ErrorKind::Input, error.to_string()).hint("give the path of a CSV file with a header line")
+    })
+}
+
+/// Checks everything, `bytes` being the input; every fault is listed, nothing is started.
+pub(super) fn prepare(options: &FanoutOptions, bytes: &[u8]) -> Result<Prepared> {
     let file = options.input.as_str();
     let output = output_path(options)?;
-    let bytes = fs::read(&options.input).map_err(|error| {
-        EngineError::new(ErrorKind::Input, error.to_string()).hint("give the path of a CSV file with a header line")
-    })?;
     let refuse = |faults: Vec<String>| EngineError::input(format!("{file} cannot be used"), faults);
-    let table = Table::parse(&bytes)
-        .map_err(|faults| refuse(faults.iter().map(|fault| format!("{file}:{fault}")).collect()))?;
+    let table =
+        Table::parse(bytes).map_err(|faults| refuse(faults.iter().map(|fault| format!("{file}:{fault}")).collect()))?;
     let mut faults = Vec::new();
     let ids = ids(&table, options, &mut faults);
     let template = template(&options.instruction, &table, &mut faults);
@@ -104,9 +110,20 @@ fn output_path(options: &FanoutOptions) -> Result<Utf8PathBuf> {
     Ok(output)
 }
 
+/// Ids of the rows of a table that was checked before.
+pub(super) fn row_ids(table: &Table, id_column: Option<&str>) -> Vec<String> {
+    match id_column {
+        Some(column) => {
+            let id = |row| table.cell(row, column).unwrap_or_default().trim().to_owned();
+            (0..table.rows.len()).map(id).collect()
+        }
+        None => (1..=table.rows.len()).map(|n| format!("row-{n}")).collect(),
+    }
+}
+
 fn ids(table: &Table, options: &FanoutOptions, faults: &mut Vec<String>) -> Vec<String> {
     let Some(column) = &options.id_column else {
-        return (1..=table.rows.len()).map(|n| format!("row-{n}")).collect();
+        return row_ids(table, None);
     };
     let file = &options.input;
     if table.index(column).is_none() {
@@ -116,12 +133,11 @@ fn ids(table: &Table, options: &FanoutOptions, faults: &mut Vec<String>) -> Vec<
         return Vec::new();
     }
     let mut seen: HashMap<String, u64> = HashMap::new();
-    let mut ids = Vec::with_capacity(table.rows.len());
-    for row in 0..table.rows.len() {
-        let id = table.cell(row, column).unwrap_or_default().trim().to_owned();
+    let ids = row_ids(table, Some(column));
+    for (row, id) in ids.iter().enumerate() {
         let (line, at) = table.position(row, column).unwrap_or((0, 1));
-        if let Err(error) = id::check_id(&id) {
-            let shown = if id.is_empty() { "the id".to_owned() } else { format!("`{}` is not an id", one_line(&id)) };
+        if let Err(error) = id::check_id(id) {
+            let shown = if id.is_empty() { "the id".to_owned() } else { format!("`{}` is not an id", one_line(id)) };
             faults.push(match id.is_empty() {
                 true => format!("{file}:{line}:{at}: {shown} is empty; every row needs one"),
                 false => format!("{file}:{line}:{at}: {shown}: {error}"),
@@ -130,7 +146,6 @@ fn ids(table: &Table, options: &FanoutOptions, faults: &mut Vec<String>) -> Vec<
         } else if let Some(first) = seen.insert(id.to_lowercase(), line) {
             faults.push(format!("{file}:{line}:{at}: the id `{id}` stands on line {first} too; ids must be unique"));
         }
-        ids.push(id);
     }
     ids
 }

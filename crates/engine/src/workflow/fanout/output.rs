@@ -37,6 +37,19 @@ pub(super) struct Verdict {
     pub(super) error: String,
 }
 
+/// A row that the user skipped, or ended while it ran.
+pub(super) fn skipped(outcome: &JobOutcome) -> Verdict {
+    let said = if outcome.duration_s > 0.0 { "cancelled by the user" } else { "skipped by the user" };
+    Verdict { status: RowStatus::Skipped, error: said.to_owned() }
+}
+
+/// Whether `bytes` can be an output of ours: a table with planex's own columns.
+pub(super) fn looks_written(bytes: &[u8]) -> bool {
+    let has =
+        |table: &Table, name: &str| table.columns.iter().any(|column| column.trim_start_matches("result_") == name);
+    Table::parse(bytes).is_ok_and(|table| OWN.iter().all(|name| has(&table, name)))
+}
+
 /// What a row's outcome comes to: the status that was reported, not that of the run.
 pub(super) fn verdict(outcome: &JobOutcome) -> Verdict {
     let failed = |error: String| Verdict { status: RowStatus::Failed, error: tidy(&error) };
@@ -94,8 +107,8 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// All rows pending, on disk already.
-    pub(super) fn start(prepared: &Prepared) -> Result<Self> {
+    /// All rows pending, in memory: nothing is written before [`Self::begin`].
+    pub(super) fn new(prepared: &Prepared) -> Self {
         let mut table = prepared.table.clone();
         let mut take = |wished: &str| {
             let mut name = wished.to_owned();
@@ -107,7 +120,7 @@ impl Output {
         };
         let properties = prepared.properties.iter().map(|name| (name.clone(), take(name))).collect();
         let own = OWN.iter().map(|name| (*name, take(name))).collect();
-        let output = Self {
+        let mut output = Self {
             path: prepared.output.clone(),
             table,
             properties,
@@ -116,15 +129,18 @@ impl Output {
             cost: Duration::ZERO,
             dirty: true,
         };
-        let mut output = output;
         for row in 0..output.table.rows.len() {
             output.set_own(row, "status", RowStatus::Pending.as_str());
         }
-        if let Some(folder) = output.path.parent() {
+        output
+    }
+
+    /// Writes it for the first time, once it holds what earlier planexes did: nobody sees those rows pending.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)?;
         }
-        output.write(false)?;
-        Ok(output)
+        self.write(false)
     }
 
     fn set_own(&mut self, row: usize, name: &str, value: impl Into<String>) {
@@ -159,11 +175,14 @@ impl Output {
         self.set_own(row, "run", run);
         self.dirty = true;
         let pause = PACE.max(self.cost.saturating_mul(SHARE));
-        if self.written.is_none_or(|at| at.elapsed() >= pause) { self.write(false) } else { Ok(()) }
+        if self.written.is_some_and(|at| at.elapsed() >= pause) { self.write(false) } else { Ok(()) }
     }
 
-    /// Writes what is not written yet, flushed to the disk.
+    /// Writes what is not written yet, flushed to the disk; nothing if it was never begun.
     pub(super) fn finish(&mut self) -> Result<()> {
+        if self.written.is_none() {
+            return Ok(());
+        }
         self.dirty = true;
         self.write(true)
     }
