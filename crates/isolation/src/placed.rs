@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use planex_sys::fs;
 use serde::{Deserialize, Serialize};
 
+use crate::tree::remove_any;
 use crate::{Repo, RepoPath, Result};
 
 /// Folders of dependencies by name, where git ignores them. Build folders are not among them.
@@ -15,6 +16,9 @@ const KNOWN: [&str; 9] =
 
 /// Up to this size a folder is copied, bytes.
 const LARGEST_COPY: u64 = 2 << 30;
+
+/// Name of what is being put beside its place.
+const PART: &str = ".planex-placing";
 
 /// One folder or file that is put beside a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +100,8 @@ impl Placed {
         modules.map(|placed| RepoPath::from(placed.path.as_str())).collect()
     }
 
-    /// Puts everything into the tree at `dir`; what is there already stays.
+    /// Puts everything into the tree at `dir`; what is there already stays, but for virtual environments that are pointed
+    /// at the tree's place, which may be another now.
     ///
     /// # Errors
     /// A file cannot be copied, the disk is full.
@@ -104,7 +109,7 @@ impl Placed {
         for placed in &self.list {
             let (from, to) = (repo.top().join(&placed.path), dir.join(&placed.path));
             let is_empty = || fs::list(&to).is_ok_and(|entries| entries.is_empty());
-            if to.symlink_metadata().is_ok() && !is_empty() {
+            if to.symlink_metadata().is_ok() && !is_empty() && !placed.editable {
                 continue;
             }
             if let Some(parent) = to.parent() {
@@ -112,15 +117,19 @@ impl Placed {
             }
             match placed.how {
                 How::Copy => {
-                    fs::copy_tree(&from, &to)?;
+                    // Aside first: a planex that is killed in the middle leaves no half folder that looks whole.
+                    let part = to.with_file_name(PART);
+                    remove_any(&part)?;
+                    fs::copy_tree(&from, &part)?;
                     if placed.submodule {
                         // It leads to the user's repository.
-                        let dot = to.join(".git");
-                        if fs::is_dir(&dot) { fs::remove_tree(&dot)? } else { fs::remove_file(&dot)? }
+                        remove_any(&part.join(".git"))?;
                     }
                     if placed.editable {
-                        point_at(&to, repo.top(), dir)?;
+                        point_at(&part, repo.top(), dir)?;
                     }
+                    remove_any(&to)?;
+                    fs::rename(&part, &to)?;
                 }
                 How::Link => {
                     if to.is_dir() {

@@ -284,11 +284,13 @@ impl std::fmt::Debug for Repo {
     }
 }
 
-/// Copies an index with its time: with a new one git would take files that changed right before for unchanged.
+/// Copies an index with its time: with a new one git would take files that changed right before for unchanged. Whole or
+/// not at all: a planex that is killed in the middle leaves the old one.
 pub(crate) fn copy_index(from: &Utf8Path, to: &Utf8Path) -> Result<()> {
-    fs::remove_file(to)?;
-    if fs::is_file(from) {
-        fs::copy_with_times(from, to)?;
+    if !fs::is_file(from) {
+        return Ok(fs::remove_file(to)?);
     }
-    Ok(())
+    let part = to.with_extension("part");
+    fs::copy_with_times(from, &part)?;
+    Ok(fs::rename(&part, to)?)
 }

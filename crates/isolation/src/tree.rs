@@ -217,7 +217,7 @@ fn copy_if_there(from: &Utf8Path, to: &Utf8Path) -> Result<()> {
 }
 
 /// Removes whatever is at a path: an agent may have put a file or a link where a folder was.
-fn remove_any(path: &Utf8Path) -> Result<()> {
+pub(crate) fn remove_any(path: &Utf8Path) -> Result<()> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_dir() => Ok(fs::remove_tree(path)?),
         Ok(_) => Ok(fs::remove_file(path)?),
