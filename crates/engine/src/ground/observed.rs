@@ -83,7 +83,9 @@ impl Observed {
 pub(crate) fn not_run_of(checks: &[Check]) -> Vec<String> {
     let not_run = |check: &Check| match &check.verdict {
         Verdict::CouldNotRun { reason } => Some(format!("`{}`: {reason}", check.command)),
-        Verdict::Passed | Verdict::Failed { .. } | Verdict::TimedOut | Verdict::Interrupted => None,
+        Verdict::Passed | Verdict::Failed { .. } | Verdict::TimedOut | Verdict::RedBefore | Verdict::Interrupted => {
+            None
+        }
     };
     checks.iter().filter_map(not_run).collect()
 }

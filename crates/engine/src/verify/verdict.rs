@@ -32,6 +32,8 @@ pub enum Verdict {
     },
     /// Its time limit ended it.
     TimedOut,
+    /// It failed, and no more than before any task: it says nothing about this one.
+    RedBefore,
     /// It was ended, or not begun, because planex was asked to end.
     Interrupted,
 }
@@ -66,6 +68,7 @@ impl fmt::Display for Verdict {
             Self::Passed => f.write_str("passed"),
             Self::Failed { code } => write!(f, "failed with code {code}"),
             Self::CouldNotRun { reason } => write!(f, "could not be run: {reason}"),
+            Self::RedBefore => f.write_str("fails as it did before"),
             Self::TimedOut => f.write_str("was not done in its time"),
             Self::Interrupted => f.write_str("was ended before it was done"),
         }

@@ -25,12 +25,26 @@ struct Decided {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Commands {
     by_task: BTreeMap<String, Directives>,
+    baseline: Option<String>,
+}
+
+/// What was decided at the approval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Decisions {
+    tasks: BTreeMap<String, Decided>,
+    /// The project's own test command, or that there is none to run.
+    baseline: Option<String>,
 }
 
 impl Commands {
     /// All of them, in the order of the tasks: what an approval covers.
     pub(super) fn all(&self, sheet: &Sheet<TaskRow>) -> Vec<String> {
-        sheet.rows.iter().flat_map(|row| self.of(&row.id).to_vec()).collect()
+        self.baseline.iter().cloned().chain(sheet.rows.iter().flat_map(|row| self.of(&row.id).to_vec())).collect()
+    }
+
+    /// The project's own test command, which runs once before any change counts.
+    pub(super) fn baseline(&self) -> Option<&str> {
+        self.baseline.as_deref()
     }
 
     /// Those of one task.
@@ -54,7 +68,8 @@ impl Flow<'_> {
     pub(super) fn commands(&self, sheet: &Sheet<TaskRow>) -> Result<Commands> {
         let verifies = self.verifies();
         let decided = self.decided()?;
-        let read = |row: &TaskRow| match decided.get(&row.id) {
+        let tasks = decided.as_ref().map(|decided| &decided.tasks);
+        let read = |row: &TaskRow| match tasks.and_then(|tasks| tasks.get(&row.id)) {
             Some(known) if known.text == row.execution_directives => known.directives.clone(),
             _ => Directives::read(&row.execution_directives, |word| {
                 is_program(word, &self.engine.env, &self.engine.project.root)
@@ -67,7 +82,13 @@ impl Flow<'_> {
             }
             (row.id.clone(), directives)
         });
-        Ok(Commands { by_task: by_task.collect() })
+        let by_task = by_task.collect();
+        let baseline = match &decided {
+            Some(decided) if verifies && self.engine.settings.isolation.baseline => decided.baseline.clone(),
+            Some(_) => None,
+            None => self.baseline_command()?,
+        };
+        Ok(Commands { by_task, baseline })
     }
 
     /// Whether planex runs commands itself.
@@ -77,21 +98,22 @@ impl Flow<'_> {
 
     /// Keeps what was decided, right after its approval.
     pub(super) fn decide(&self, sheet: &Sheet<TaskRow>, commands: &Commands) -> Result<()> {
-        let decided: BTreeMap<&str, Decided> = sheet
+        let tasks: BTreeMap<String, Decided> = sheet
             .rows
             .iter()
             .filter_map(|row| {
                 let directives = commands.by_task.get(&row.id)?.clone();
-                Some((row.id.as_str(), Decided { text: row.execution_directives.clone(), directives }))
+                Some((row.id.clone(), Decided { text: row.execution_directives.clone(), directives }))
             })
             .collect();
+        let decided = Decisions { tasks, baseline: commands.baseline.clone() };
         let text = serde_json::to_vec_pretty(&decided).map_err(EngineError::internal)?;
         Ok(fs::write_atomic(&self.driver.session.paths.commands(), &text)?)
     }
 
-    fn decided(&self) -> Result<BTreeMap<String, Decided>> {
+    fn decided(&self) -> Result<Option<Decisions>> {
         let bytes = fs::read_if_exists(&self.driver.session.paths.commands())?;
         // A file that is not whole decides nothing: the gate shows what is decided anew.
-        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default())
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 }

@@ -100,6 +100,7 @@ impl Flow<'_> {
             .collect();
         self.tell_interrupted(sheet, &wave)?;
         let root = self.engine.project.root.clone();
+        self.baseline_before(self.commands(sheet)?.baseline()).await?;
         let attribute = off_thread(move || Attribute::start(&root, scopes)).await.map(Arc::new)?;
         let jobs = self.task_jobs(sheet, &wave, None).await?;
         let mut done: BTreeMap<usize, (JobOutcome, Ended)> = BTreeMap::new();

@@ -112,6 +112,10 @@ pub(super) fn tasks(show: &Plan<'_>, at: Timestamp) -> Gate {
             task_lines(&mut body, row, show.commands);
         }
     }
+    if let Some(command) = show.commands.baseline() {
+        let _ = writeln!(body, "The project's own tests, once, as things are now:");
+        let _ = writeln!(body, "      {}", one_line(&safe(&format!("$ {command}"))));
+    }
     for moved in &show.plan.waves.moved {
         let _ = writeln!(body, "{}", line(&format!("Moved: {moved}")));
     }

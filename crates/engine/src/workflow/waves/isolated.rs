@@ -75,6 +75,7 @@ impl Flow<'_> {
     ) -> Walk {
         let book = self.open_book(trees, wave.number)?;
         let commands = self.commands(sheet)?;
+        self.start_baseline(trees, &book, commands.baseline())?;
         let scopes: HashMap<_, _> = wave
             .rows
             .iter()
@@ -144,6 +145,9 @@ impl Flow<'_> {
 
     /// Clears up behind the walk: trees, and commits that nothing waits for any more.
     pub(super) fn leave_ground(&mut self) {
+        if let Some(running) = self.baseline.take() {
+            running.abort();
+        }
         let paths = self.driver.session.paths.clone();
         let books = WaveBook::load_all(&paths).unwrap_or_default();
         // Also where all was done already: the planex that did it may have been killed before this.

@@ -41,7 +41,8 @@ impl Flow<'_> {
             }
             let logs = self.driver.session.paths.checks(&outcome.run_id);
             let context = CheckContext { name: "check".to_owned(), logs, ..context.clone() };
-            let checks = verify::run_checks(&context, commands, self.engine.cancel.end()).await;
+            let mut checks = verify::run_checks(&context, commands, self.engine.cancel.end()).await;
+            self.excuse(&mut checks)?;
             if self.engine.cancel.is_cancelled() {
                 return Err(Leave::Interrupted);
             }
@@ -79,7 +80,8 @@ impl Flow<'_> {
         };
         for task in merged {
             let context = CheckContext { name: task.clone(), ..context.clone() };
-            let checks = verify::run_checks(&context, commands.of(&task), self.engine.cancel.end()).await;
+            let mut checks = verify::run_checks(&context, commands.of(&task), self.engine.cancel.end()).await;
+            self.excuse(&mut checks)?;
             if self.engine.cancel.is_cancelled() {
                 return Err(Leave::Interrupted);
             }

@@ -8,6 +8,7 @@ mod aggregate;
 mod angles;
 mod approve;
 mod attribute;
+mod baseline;
 mod commands;
 mod execute;
 mod explore;
@@ -113,6 +114,8 @@ pub(crate) struct Flow<'e> {
     pub(super) confirm: bool,
     /// What was said on the way and belongs into the report.
     pub(super) notes: Vec<String>,
+    /// The project's own tests, while they run beside the first wave.
+    pub(super) baseline: Option<baseline::Running>,
     /// Where tasks work, once that is decided.
     pub(super) ground: Option<Ground>,
 }
@@ -156,7 +159,8 @@ async fn walk(engine: &Engine, session: Session, resumed: bool, options: &Resume
         resumed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     });
-    let mut flow = Flow { engine, driver, explores, confirm: options.confirm, notes: Vec::new(), ground: None };
+    let mut flow =
+        Flow { engine, driver, explores, confirm: options.confirm, notes: Vec::new(), baseline: None, ground: None };
     let walked = match if resumed { flow.clear_leftovers() } else { Ok(()) } {
         Ok(()) => flow.steps(options).await,
         Err(error) => Err(error.into()),

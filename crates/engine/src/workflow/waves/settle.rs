@@ -14,13 +14,13 @@ use planex_sys::swap::{Recovered, Swap};
 
 use super::execute::Wave;
 use super::{Flow, Leave, Walk, gates};
-use crate::error::{EngineError, Result};
+use crate::error::{EngineError, ErrorKind, Result};
 use crate::ground::book::{Phase, TaskEntry, WaveBook};
-use crate::ground::{Observed, Trees, claims_success, forget, not_run_of, patch, some};
+use crate::ground::{Observed, Trees, claims_success, forget, not_run_of, patch, some, undo};
 use crate::registry;
 use crate::run::{Ended, Finished};
 use crate::store::SessionPaths;
-use crate::verify::Check;
+use crate::verify::{Check, Verdict};
 
 /// One run of the wave that ended.
 struct Ran {
@@ -44,6 +44,7 @@ impl Flow<'_> {
         wave: &Wave,
         done: &[Finished],
     ) -> Walk {
+        self.await_baseline().await?;
         let ran = self.ran(sheet, wave, done)?;
         if self.ask_about_scopes(&mut book, sheet, &ran)? == Scopes::Again {
             return Ok(());
@@ -71,7 +72,8 @@ impl Flow<'_> {
             let Some(index) = wave.rows.get(finished.index).copied() else { continue };
             let Some(row) = sheet.rows.get(index) else { continue };
             let dir = self.driver.session.paths.run(&outcome.run_id);
-            let observed = Observed::load(&dir)?.unwrap_or_default();
+            let mut observed = Observed::load(&dir)?.unwrap_or_default();
+            self.excuse(&mut observed.checks)?;
             let (task, title) = (row.id.clone(), row.title.clone());
             list.push((index, Ran { task, title, outcome, observed, ended: finished.ended }));
         }
@@ -159,6 +161,9 @@ impl Flow<'_> {
     ) -> Result<()> {
         for attempt in 0..=WRITES {
             let conflicts = self.merge_once(trees, book, ran, &failures)?;
+            // What an earlier write left must be gone before the book says that this one may have begun: after a kill
+            // its mark would be taken for this one's.
+            forget(&trees.swap())?;
             book.phase = Phase::Writing;
             self.driver.session.check_lock()?;
             book.save(&self.driver.session.paths)?;
@@ -309,7 +314,8 @@ impl Flow<'_> {
                 return Err(EngineError::internal(format!("the result of the run {} is gone from {dir}", entry.run))
                     .hint(format!("run it again with `planex resume {} --retry {}`", trees.session, row.id)));
             };
-            let observed = Observed::load(&dir)?.unwrap_or_default();
+            let mut observed = Observed::load(&dir)?.unwrap_or_default();
+            self.excuse(&mut observed.checks)?;
             let before = merged_before(&self.driver.session.paths, book, &row.id)?;
             take(row, &outcome, &observed, entry, &before);
             if undone && entry.merged {
@@ -353,18 +359,13 @@ impl Flow<'_> {
             gate.questions.iter_mut().for_each(|question| question.options.retain(|option| option.id != "undo"));
         }
         match self.ask(gate)?.as_str() {
-            "undo" => match trees.repo.write(&book.integration, &book.base.commit, &trees.scratch(), &trees.swap())? {
-                Written::Done { .. } => {
-                    book.phase = Phase::Undone;
-                    book.save(&self.driver.session.paths)?;
-                    forget(&trees.swap())?;
-                    Ok(true)
-                }
-                Written::Conflict(paths) => {
-                    let text = conflict_text(trees, &paths, "what is in your tree");
-                    self.say(Level::Warning, format!("the wave stays, since it cannot be taken back: {text}"));
+            "undo" => match undo::take_back(&trees.repo, &self.driver.session.paths, book, false) {
+                Ok(_) => Ok(true),
+                Err(error) if error.kind == ErrorKind::TasksFailed => {
+                    self.say(Level::Warning, format!("the wave stays: {error}"));
                     Ok(false)
                 }
+                Err(error) => Err(error.into()),
             },
             "stop" => Err(Leave::Paused),
             _ => Ok(false),
@@ -389,6 +390,11 @@ impl Verified for TaskRow {
     fn verify(&mut self, checks: &[Check]) {
         if let Some(found) = crate::ground::contradiction(checks) {
             self.contradict(&found);
+        }
+        if self.status == RowStatus::Completed
+            && let Some(check) = checks.iter().find(|check| check.verdict == Verdict::RedBefore)
+        {
+            self.remark(&format!("`{}` fails, as it did before", check.command));
         }
         let not_run = not_run_of(checks);
         if self.status == RowStatus::Completed && !not_run.is_empty() {
