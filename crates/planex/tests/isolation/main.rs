@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests: what fails here fails the test")]
 
+mod baseline;
 mod claims;
 mod gates;
 mod into;
