@@ -5,7 +5,9 @@
 
 use camino::Utf8Path;
 use planex_agents::replay::Recording;
+use planex_sys::env::Environment;
 use planex_sys::fs;
+use planex_sys::git::Git;
 
 use crate::error::{EngineError, Result};
 
@@ -21,11 +23,12 @@ const FILES: [(&str, &str); 5] = [
     ("tests/run.sh", include_str!("../demo/project/tests/run.sh")),
 ];
 
-/// Writes the sample project into an empty or new folder.
+/// Writes the sample project into an empty or new folder: a git repository where there is git, so that each task has a
+/// tree of its own.
 ///
 /// # Errors
 /// The folder is not empty, or can't be written.
-pub fn write_project(dir: &Utf8Path) -> Result<()> {
+pub fn write_project(dir: &Utf8Path, env: &Environment) -> Result<()> {
     if fs::is_dir(dir) && !fs::list(dir)?.is_empty() {
         return Err(EngineError::usage(format!("{dir} is not empty")).hint("name a new folder for the sample project"));
     }
@@ -37,6 +40,10 @@ pub fn write_project(dir: &Utf8Path) -> Result<()> {
             fs::create_dir_all(folder)?;
         }
         fs::write_atomic(&file, content.as_bytes())?;
+    }
+    // Without git the demo runs as well: tasks share the folder then, and the gate says so.
+    if let Err(error) = Git::create(dir, env, "A small notebook") {
+        tracing::info!("the sample project is no git repository: {error}");
     }
     Ok(())
 }
@@ -91,7 +98,7 @@ mod tests {
     fn recorded_claims_are_true() {
         let temp = tempfile::tempdir().unwrap();
         let dir = Utf8Path::from_path(temp.path()).unwrap();
-        write_project(dir).unwrap();
+        write_project(dir, &Environment::default()).unwrap();
         assert!(passes(dir, &["sh".into(), "tests/run.sh".into()]), "the sample project is green before");
         let recording = recording().unwrap();
         for (item, attempt) in [("T1", 1), ("T2", 1), ("T3", 1), ("T2", 2), ("T4", 1)] {
@@ -107,6 +114,6 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let dir = Utf8Path::from_path(temp.path()).unwrap();
         fs::write_atomic(&dir.join("mine"), b"x").unwrap();
-        assert!(write_project(dir).is_err());
+        assert!(write_project(dir, &Environment::default()).is_err());
     }
 }

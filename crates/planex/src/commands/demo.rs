@@ -38,7 +38,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context, ui: &mut Ui) -> Result<Exi
         Some(dir) => context.path(dir),
         None => temporary_folder()?,
     };
-    write_project(&dir)?;
+    write_project(&dir, &context.env)?;
     let asks = ui.is_interactive() && !context.common.yes;
     let here = context;
     let context = inside(here, &dir, asks)?;
@@ -50,6 +50,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context, ui: &mut Ui) -> Result<Exi
         ui.important("Nobody is asked here: the gates are passed by their defaults.\n");
     }
     let setup = Setup::read(&context)?;
+    setup.project.exclude_workflow(&context.env)?;
     let replay: Arc<dyn InProcess> = Arc::new(Replay::new(recording()?));
     let host = Host::with(setup, &context, ui, "demo", vec![replay])?;
     let start = Start { requirement: REQUIREMENT.to_owned(), explore: true };

@@ -162,6 +162,22 @@ impl Git {
         Ok(Some(Self { toplevel: path(toplevel), git_dir: path(git_dir), common_dir: path(common_dir), caller }))
     }
 
+    /// Makes a repository of the folder's files, with one commit of all of them by planex.
+    ///
+    /// # Errors
+    /// Git is not installed, or refuses.
+    pub fn create(dir: &Utf8Path, env: &Environment, message: &str) -> Result<(), GitError> {
+        let caller = Caller::new(env, dir).with(&plumbing::IDENTITY);
+        for args in [
+            &["init", "-q", "--template=", "--initial-branch=main"][..],
+            &["add", "-A"],
+            &["-c", "commit.gpgSign=false", "commit", "-q", "--no-verify", "-m", message],
+        ] {
+            caller.bytes(args, Vec::new())?;
+        }
+        Ok(())
+    }
+
     /// Runs git in the top folder with these arguments and this input; gives what it printed.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::git::call::Caller;
 use planex_core::job::Exit;
 
 /// Who planex's own commits are by. They never reach a branch of the user's unless asked for.
-const IDENTITY: [(&str, &str); 4] = [
+pub(super) const IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "planex"),
     ("GIT_AUTHOR_EMAIL", "planex@localhost"),
     ("GIT_COMMITTER_NAME", "planex"),

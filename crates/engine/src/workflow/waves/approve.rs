@@ -2,6 +2,7 @@
 
 use planex_core::gate::Gate;
 use planex_core::rows::{ExploreRow, RowStatus, Sheet, TaskPlan, TaskRow, approval_hash};
+use planex_core::settings::Into as Destination;
 
 use super::gates::{self, CONFIRM};
 use super::{Flow, Leave, Walk};
@@ -85,7 +86,12 @@ impl Flow<'_> {
             }
             Ground::Trees(trees) => trees,
         };
-        let mut notes = vec![format!("each task works in a tree of its own; results go into {}", trees.into)];
+        let where_to = match &trees.into {
+            Destination::Tree => "your working tree, wave by wave".to_owned(),
+            Destination::Branch(name) => format!("the branch {name}; your working tree stays as it is"),
+            Destination::Patch => "a patch; your working tree stays as it is".to_owned(),
+        };
+        let mut notes = vec![format!("each task works in a tree of its own; results go into {where_to}")];
         if !self.enforces() {
             notes.push("changes outside of a task's scope are merged and reported".to_owned());
         }
