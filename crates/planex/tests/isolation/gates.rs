@@ -124,3 +124,17 @@ fn a_script_that_an_earlier_task_makes_changes_no_approval() {
     let _ = place.resume(&[], 0);
     place.are("completed", &["T1", "T2"]);
 }
+
+#[test]
+fn other_terms_than_those_of_the_approval_bring_the_gate_back() {
+    let place = wide();
+    place.approved(&[]);
+    for terms in [["--scope", "warn"], ["--isolation", "none"]] {
+        let open = place.resume(&terms, 4);
+        assert!(open.stdout.contains("Run 3 task(s) in 2 wave(s)?"), "{}{}", open.stdout, open.stderr);
+        assert_eq!(["T1", "T2", "T3"].map(|task| place.runs(task)), [0, 0, 0]);
+    }
+    // The same terms as before: what was approved then still holds.
+    let open = place.resume(&[], 4);
+    assert!(open.stdout.contains("[T1] may change one.txt"), "{}{}", open.stdout, open.stderr);
+}

@@ -4,6 +4,7 @@ use planex_core::gate::Gate;
 use planex_core::rows::{ExploreRow, RowStatus, Sheet, TaskPlan, TaskRow, approval_hash};
 use planex_core::settings::Into as Destination;
 
+use super::commands::Commands;
 use super::gates::{self, CONFIRM};
 use super::{Flow, Leave, Walk};
 use crate::error::Result;
@@ -35,7 +36,7 @@ impl Flow<'_> {
             return Ok(());
         }
         let commands = self.commands(&sheet)?;
-        let hash = approval_hash(&sheet, &commands.all(&sheet));
+        let hash = self.approval(&sheet, &commands)?;
         if !self.confirm && self.is_approved(gates::TASKS, "execute", &hash)? {
             return Ok(());
         }
@@ -59,6 +60,15 @@ impl Flow<'_> {
             "modify" => Err(Leave::Modify(self.driver.session.paths.tasks_csv())),
             _ => Err(Leave::Cancelled),
         }
+    }
+
+    /// Hash of what an approval covers: the tasks, the commands that planex runs, and the terms on which it does: a resume
+    /// with other options has to ask again.
+    pub(super) fn approval(&mut self, sheet: &Sheet<TaskRow>, commands: &Commands) -> Result<String> {
+        let place = if self.ground()?.trees().is_some() { "trees" } else { "shared" };
+        let scope = if self.enforces() { "enforce" } else { "warn" };
+        let terms = format!("isolation {place}; scope {scope}");
+        Ok(approval_hash(sheet, &[commands.all(sheet), vec![terms]].concat()))
     }
 
     /// What the user must know before saying yes, beside the plan itself.

@@ -3,7 +3,7 @@
 use planex_core::event::Level;
 use planex_core::id;
 use planex_core::job::JobOutcome;
-use planex_core::rows::{RowStatus, Sheet, TaskRow, approval_hash};
+use planex_core::rows::{RowStatus, Sheet, TaskRow};
 use planex_core::text::one_line;
 
 use super::gates::{self, CONFIRM};
@@ -100,8 +100,9 @@ impl Flow<'_> {
 
     /// Whether what was approved is still what stands in the file.
     pub(super) fn still_approved(&mut self, sheet: &Sheet<TaskRow>) -> Walk<bool> {
-        let commands = self.commands(sheet)?.all(sheet);
-        self.is_approved(gates::TASKS, "execute", &approval_hash(sheet, &commands))
+        let commands = self.commands(sheet)?;
+        let hash = self.approval(sheet, &commands)?;
+        self.is_approved(gates::TASKS, "execute", &hash)
     }
 
     /// Acts on requests that other processes left between waves.
