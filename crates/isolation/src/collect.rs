@@ -65,7 +65,9 @@ impl TaskTree {
         copy_index(&self.pristine(), &index)?;
         // The user's objects and configuration, this tree's files: the agent's own `.git` is not asked.
         let git = repo.git.plumbing(&self.spec.dir, &index);
-        let mut without = self.spec.placed.clone();
+        // A submodule's commit is part of the tree, and its files are looked at elsewhere.
+        let placed = self.spec.placed.iter().filter(|path| !self.spec.submodules.contains(path));
+        let mut without: Vec<RepoPath> = placed.cloned().collect();
         without.push(repo.sessions());
         let limits = Limits {
             without: &|path| without.iter().any(|prefix| path.is_below(&prefix.0)),

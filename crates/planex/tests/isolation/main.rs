@@ -8,6 +8,7 @@ mod gates;
 mod into;
 mod keep;
 mod requests;
+mod submodules;
 mod undo;
 mod wave;
 
