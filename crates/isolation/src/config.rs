@@ -37,13 +37,21 @@ const KEYS: [&str; 11] = [
 /// What every task's repository has: no hooks, no background work, no signatures that would ask for a passphrase.
 const OURS: &str = "[core]\n\thooksPath = /dev/null\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[commit]\n\tgpgSign = false\n[tag]\n\tgpgSign = false\n";
 
-/// Configuration to append to a task's own, from `git config --local --includes --list -z` of the user's repository.
+/// How git lists what [`for_task`] reads: a sparse checkout is set up in the worktree's own file, if there is one.
+pub(crate) const LIST: [&str; 5] = ["config", "--includes", "--show-scope", "--list", "-z"];
+
+/// Configuration to append to a task's own, from what [`LIST`] prints in the user's repository. What the user or the
+/// system has set for all repositories holds in the task's as well.
 ///
 /// Clean and smudge filters come along (files must look as in the user's tree), but LFS does not fetch.
 pub(crate) fn for_task(listed: &[u8]) -> String {
     let mut text = String::new();
-    for entry in listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+    let mut parts = listed.split(|byte| *byte == 0);
+    while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
         let Ok(entry) = std::str::from_utf8(entry) else { continue };
+        if !matches!(scope, b"local" | b"worktree") {
+            continue;
+        }
         let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));
         if let Some(line) = line(key, value) {
             text.push_str(&line);
@@ -82,9 +90,21 @@ mod tests {
 
     #[test]
     fn what_is_bound_to_the_users_place_stays_behind() {
-        let listed = b"core.bare\nfalse\0core.autocrlf\ntrue\0remote.origin.url\nx\0user.name\nA \"B\"\\\0diff.a.b.textconv\ncat\0commit.gpgsign\ntrue\0filter.crypt.clean\nc\0filter.lfs.clean\nl\0core.ignorecase\0";
-        let text = for_task(listed);
-        let want = "[core]\n\tautocrlf = \"true\"\n[user]\n\tname = \"A \\\"B\\\"\\\\\"\n[diff \"a.b\"]\n\ttextconv = \"cat\"\n[filter \"crypt\"]\n\tclean = \"c\"\n[core]\n\tignorecase = \"true\"\n";
+        let entries = [
+            "core.bare\nfalse",
+            "core.autocrlf\ntrue",
+            "remote.origin.url\nx",
+            "user.name\nA \"B\"\\",
+            "diff.a.b.textconv\ncat",
+            "commit.gpgsign\ntrue",
+            "filter.crypt.clean\nc",
+            "filter.lfs.clean\nl",
+            "core.ignorecase",
+        ];
+        let mut listed: String = entries.map(|entry| format!("local\0{entry}\0")).concat();
+        listed.push_str("global\0core.editor\nvi\0command\0core.hooksPath\nx\0worktree\0core.sparsecheckout\ntrue\0");
+        let text = for_task(listed.as_bytes());
+        let want = "[core]\n\tautocrlf = \"true\"\n[user]\n\tname = \"A \\\"B\\\"\\\\\"\n[diff \"a.b\"]\n\ttextconv = \"cat\"\n[filter \"crypt\"]\n\tclean = \"c\"\n[core]\n\tignorecase = \"true\"\n[core]\n\tsparsecheckout = \"true\"\n";
         assert_eq!(text, format!("{want}{OURS}"));
     }
 }

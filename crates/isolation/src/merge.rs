@@ -4,14 +4,14 @@
 //! to put something new, is a conflict of the task that touches it, and the check is made once more for each path as it
 //! is swapped.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use planex_sys::fs;
 use planex_sys::swap::{self, Content, Done, Found, Step, Swap, SwapError};
 
 use crate::diff::{self, EXECUTABLE};
-use crate::{Change, ChangeKind, IsolationError, Repo, RepoPath, Result};
+use crate::{Change, ChangeKind, Entry, IsolationError, Repo, RepoPath, Result};
 
 /// Why a task's changes cannot be merged: nothing of them was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +122,12 @@ impl<'r> Merger<'r> {
         let args = ["merge-tree", "--write-tree", "-z", &self.integration, commit];
         let (clean, printed) = git.answer(&args, Vec::new())?;
         if !clean {
-            return Ok(Err(Conflict { paths: conflicting(&printed), with: With::Task }));
+            let mut paths = conflicting(&printed);
+            // For a conflict between a file and a folder git invents a name (`d~<commit>`): it is in neither tree.
+            let sides = [self.integration.as_str(), commit].map(|side| diff::changes(&git, &self.start, side));
+            let sides: Vec<Change> = sides.into_iter().collect::<Result<Vec<_>>>()?.concat();
+            paths.retain(|path| sides.iter().any(|change| change.path == *path));
+            return Ok(Err(Conflict { paths, with: With::Task }));
         }
         let tree = printed.split(|byte| *byte == 0).next().unwrap_or_default();
         let tree = String::from_utf8_lossy(tree).into_owned();
@@ -154,12 +159,13 @@ impl<'r> Merger<'r> {
                 return false;
             }
             // A folder is in the way only if something else than what this merge removes is in it: the swap knows.
-            let is_there = change.path.below(top).symlink_metadata().is_ok_and(|meta| !meta.is_dir());
-            is_there
-                || change.path.parents().any(|folder| {
-                    let folder = RepoPath(folder.to_vec());
-                    !gone.contains(&folder) && folder.below(top).symlink_metadata().is_ok_and(|meta| !meta.is_dir())
-                })
+            let is_there = |path: &RepoPath| path.below(top).symlink_metadata().is_ok_and(|meta| !meta.is_dir());
+            // From the top, for nothing below a link is of this tree.
+            let mut parents = change.path.parents().map(|folder| RepoPath(folder.to_vec()));
+            match parents.find(is_there) {
+                Some(leading) => !gone.contains(&leading),
+                None => is_there(&change.path),
+            }
         };
         let in_the_way = |change: &&Change| self.user.contains(&change.path) || taken(change);
         changes.iter().filter(in_the_way).map(|change| change.path.clone()).collect()
@@ -182,9 +188,13 @@ impl Repo {
     /// # Errors
     /// Git or the disk fails; what was written is taken back.
     pub fn write(&self, from: &str, to: &str, scratch: &Utf8Path, dir: &Utf8Path) -> Result<Written> {
-        let changes = diff::changes(&self.plumbing(scratch), from, to)?;
+        let mut changes = diff::changes(&self.plumbing(scratch), from, to)?;
         if changes.is_empty() {
             return Ok(Written::Done { paths: 0, kept: Vec::new() });
+        }
+        let off_disk = self.off_disk()?;
+        for change in &mut changes {
+            change.new.take_if(|new| off_disk.get(&change.path) == Some(new));
         }
         // Hashed before the look: whoever edits in between is seen by the look, whoever edits later by the swap.
         let mut before = Vec::new();
@@ -207,7 +217,7 @@ impl Repo {
         self.stage(to, &changes, &staged, scratch)?;
         let mut steps = Vec::new();
         for (change, old) in changes.into_iter().zip(before) {
-            let new = staged_content(&change, &staged)?;
+            let new = staged_content(&change, old, &staged)?;
             steps.push(Step { path: change.path.0, old, new });
         }
         let paths = steps.len();
@@ -216,6 +226,27 @@ impl Repo {
             Err(SwapError::Conflict { paths, .. }) => Ok(Written::Conflict(paths.into_iter().map(RepoPath).collect())),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// What a sparse checkout keeps off the disk, as the user's index has it. Where a file of a task's was written to
+    /// such a path, going back means that there is none again.
+    fn off_disk(&self) -> Result<BTreeMap<RepoPath, Entry>> {
+        let args = ["config", "--type=bool", "--default=false", "--get", "core.sparseCheckout"];
+        if self.git.run(&args, Vec::new())?.trim_ascii() != b"true" {
+            return Ok(BTreeMap::new());
+        }
+        // Else git takes whatever is on the disk for meant to be there.
+        let args = ["-c", "sparse.expectFilesOutsideOfPatterns=true", "ls-files", "-z", "-s", "-v"];
+        let listed = self.git.run(&args, Vec::new())?;
+        // `S mode id stage\tpath`
+        let entry = |line: &[u8]| {
+            let tab = line.iter().position(|byte| *byte == b'\t')?;
+            let (head, path) = (std::str::from_utf8(line.get(..tab)?).ok()?, line.get(tab + 1..)?);
+            let mut fields = head.strip_prefix("S ")?.split(' ');
+            let mode = u32::from_str_radix(fields.next()?, 8).ok()?;
+            Some((RepoPath(path.to_owned()), Entry { mode, oid: fields.next()?.to_owned() }))
+        };
+        Ok(listed.split(|byte| *byte == 0).filter_map(entry).collect())
     }
 
     /// The changed files as a checkout would write them, below `staged`: the attributes of `to` decide, not those of
@@ -233,11 +264,16 @@ impl Repo {
     }
 }
 
-/// What is to be at a path: what is staged for it, executable as git says.
-fn staged_content(change: &Change, staged: &Utf8Path) -> Result<Content> {
+/// What is to be at a path that holds `before`: what is staged for it. Executable as git says where that changes, else
+/// as it is: with `core.fileMode=false` git does not know.
+fn staged_content(change: &Change, before: Content, staged: &Utf8Path) -> Result<Content> {
     let Some(new) = &change.new else { return Ok(Content::Absent) };
+    let executable = match (&change.old, before) {
+        (Some(old), Content::File { executable, .. }) if old.mode == new.mode => executable,
+        _ => new.mode == EXECUTABLE,
+    };
     match swap::look(staged, &change.path.0)? {
-        Found::Is(Content::File { sha256, .. }) => Ok(Content::File { executable: new.mode == EXECUTABLE, sha256 }),
+        Found::Is(Content::File { sha256, .. }) => Ok(Content::File { executable, sha256 }),
         Found::Is(content) => Ok(content),
         Found::Folder | Found::Special | Found::Behind => {
             Err(IsolationError::Strange(format!("no file staged for {}", change.path)))
@@ -253,8 +289,6 @@ fn user_changes(repo: &Repo, commit: &str, scratch: &Utf8Path) -> Result<BTreeSe
 }
 
 /// Paths that `merge-tree -z` names: in the list of conflicted entries, and in its messages.
-///
-/// For conflicts between a file and a folder git invents a name (`d~<commit>`), which nobody knows.
 fn conflicting(printed: &[u8]) -> Vec<RepoPath> {
     let mut parts = printed.split(|byte| *byte == 0).skip(1);
     let mut paths = BTreeSet::new();
@@ -273,5 +307,5 @@ fn conflicting(printed: &[u8]) -> Vec<RepoPath> {
             paths.extend(named.into_iter().map(<[u8]>::to_owned));
         }
     }
-    paths.into_iter().filter(|path| !path.contains(&b'~')).map(RepoPath).collect()
+    paths.into_iter().map(RepoPath).collect()
 }

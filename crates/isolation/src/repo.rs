@@ -96,7 +96,7 @@ impl Repo {
             return Ok(Err(Absent::NotInTree));
         };
         // A project in an ignored folder (a checkout below build/) has no files in any snapshot.
-        if !prefix.is_empty() && git.run(&["check-ignore", "-q", "--", &prefix], Vec::new()).is_ok() {
+        if !prefix.is_empty() && is_ignored(&git, &prefix)? {
             return Ok(Err(Absent::NotInTree));
         }
         Ok(Ok(Self { git, protects: None, prefix, head, branch }))
@@ -282,6 +282,17 @@ impl std::fmt::Debug for Repo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Repo").field("git", &self.git).field("prefix", &self.prefix).finish_non_exhaustive()
     }
+}
+
+/// Whether a folder is ignored with all below it. `check-ignore` cannot be asked: it refuses literal paths.
+fn is_ignored(git: &Git, folder: &str) -> Result<bool> {
+    if git.is_tracked(Utf8Path::new(folder))? {
+        return Ok(false);
+    }
+    let folder = RepoPath::from(folder);
+    let ignored = git.run(&["ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory"], Vec::new())?;
+    let mut folders = ignored.split(|byte| *byte == 0).filter_map(|entry| entry.strip_suffix(b"/"));
+    Ok(folders.any(|ignored| folder.is_below(ignored)))
 }
 
 /// Copies an index with its time: with a new one git would take files that changed right before for unchanged. Whole or

@@ -166,7 +166,7 @@ impl TaskTree {
             copy_if_there(&git.common_dir.join(from), &dot.join(to))?;
         }
         copy_if_there(&git.git_dir.join("info/sparse-checkout"), &dot.join("info/sparse-checkout"))?;
-        let listed = git.run(&["config", "--local", "--includes", "--list", "-z"], Vec::new())?;
+        let listed = git.run(&config::LIST, Vec::new())?;
         let mut text = fs::read_to_string(&dot.join("config"))?;
         text.push_str(&config::for_task(&listed));
         fs::write_atomic_nosync(&dot.join("config"), text.as_bytes())?;

@@ -125,7 +125,7 @@ fn free_kept(dir: &Utf8Path) -> Result<String, PathError> {
 
 fn take_staged(disk: &mut Disk, index: usize, step: &Step) -> Result<(), SwapError> {
     let (staged, held) = (Place::Staged(&step.path), Place::Held(index));
-    if !disk.look(staged)?.is(step.new) {
+    if !is_staged(disk.look(staged)?, step) {
         return Err(SwapError::Staged { path: step.path.clone() });
     }
     disk.rename(staged, held)?;
@@ -136,6 +136,16 @@ fn take_staged(disk: &mut Disk, index: usize, step: &Step) -> Result<(), SwapErr
         disk.flush(held)?;
     }
     Ok(())
+}
+
+/// Whether what is staged is the step's new content. What replaces a file gets its permission bits only then.
+fn is_staged(found: Found, step: &Step) -> bool {
+    match (found, step.new, step.old) {
+        (Found::Is(Content::File { sha256: found, .. }), Content::File { sha256, .. }, Content::File { .. }) => {
+            found == sha256
+        }
+        _ => found.is(step.new),
+    }
 }
 
 fn emptied(disk: &Disk, steps: &[Step]) -> Result<Vec<Emptied>, PathError> {
