@@ -57,9 +57,10 @@ impl TaskTree {
     pub fn create(repo: &Repo, spec: TreeSpec) -> Result<Self> {
         let tree = Self { spec };
         let (dir, pristine) = (&tree.spec.dir, tree.pristine());
-        let reuse = fs::is_dir(dir) && fs::is_file(&pristine);
+        let reuse = is_real_folder(dir) && fs::is_file(&pristine);
         if !reuse {
-            fs::remove_dir_all(dir)?;
+            // Whatever an agent put in its place, a link to the user's own folder too: that itself goes, nothing behind.
+            remove_any(dir)?;
         }
         fs::create_dir_all(dir)?;
         fs::create_dir_all(&tree.spec.own)?;
@@ -82,7 +83,7 @@ impl TaskTree {
     /// It is gone.
     pub fn open(spec: TreeSpec) -> Result<Self> {
         let tree = Self { spec };
-        if fs::is_dir(&tree.spec.dir) && fs::is_file(&tree.pristine()) {
+        if is_real_folder(&tree.spec.dir) && fs::is_file(&tree.pristine()) {
             Ok(tree)
         } else {
             Err(IsolationError::Gone(tree.spec.dir))
@@ -214,6 +215,11 @@ fn copy_if_there(from: &Utf8Path, to: &Utf8Path) -> Result<()> {
         fs::copy(from, to)?;
     }
     Ok(())
+}
+
+/// Whether a folder is there that is no symbolic link to one: an agent may have replaced its tree.
+fn is_real_folder(dir: &Utf8Path) -> bool {
+    dir.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
 /// Removes whatever is at a path: an agent may have put a file or a link where a folder was.

@@ -154,7 +154,9 @@ impl Trees {
         if fs::exists(&self.root.join(task)) {
             return Ok(());
         }
-        let idle = fs::list(&self.root)?.into_iter().find(|entry| entry.name != OWN && !busy.contains(&entry.name));
+        let idle = fs::list(&self.root)?
+            .into_iter()
+            .find(|entry| entry.kind == fs::EntryKind::Dir && entry.name != OWN && !busy.contains(&entry.name));
         let Some(idle) = idle else { return Ok(()) };
         let own = self.root.join(OWN);
         fs::remove_dir_all(&own.join(task))?;

@@ -7,6 +7,7 @@ mod claims;
 mod gates;
 mod into;
 mod keep;
+mod replaced;
 mod requests;
 mod submodules;
 mod undo;
